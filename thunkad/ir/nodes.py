@@ -1,0 +1,341 @@
+"""Nodes of the intermediate representation (IR).
+
+Expressions are immutable and hashable; statements are mutable records in plain lists.  An expression may nest;
+*normal form* (see :mod:`thunkad.ir.check`) demands that operands are atoms (``Name``, ``Const``, ``Global``, ``Ref``).
+
+Three ways to name a value:
+
+``Name``    a local variable of the function being compiled;
+``Global``  a global, builtin or closure variable of the user's function, read live under the user's own spelling;
+``Ref``     an object that the compiler itself refers to (a runtime helper, a name of a rule's module, a compiled
+            callee).  The emitter chooses how it is spelled, so it can never collide with a name of the user's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+# ---------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    id: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A literal: number, str, bytes, bool, None or Ellipsis.  ``1``, ``1.0`` and ``True`` are different constants."""
+
+    value: Any
+
+    def _key(self) -> tuple[type, str]:
+        return type(self.value), repr(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    id: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ref:
+    """A pinned object; ``name`` is the spelling that the emitter tries first."""
+
+    name: str
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ref) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Attr:
+    value: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    value: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    lower: Expr | None = None
+    upper: Expr | None = None
+    step: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    op: str  # '-', '+', '~', 'not'
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    op: str  # '+', '-', '*', '/', '//', '%', '**', '@', '<<', '>>', '|', '^', '&'
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Inplace:
+    """The value of ``left`` after ``left op= right``: the same object, changed, for an array; a new one for a number."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    op: str  # '<', '<=', '==', '!=', '>', '>=', 'is', 'is not', 'in', 'not in'
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """``*value`` in a call or in a display."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``func(*args, **kwargs)``; a keyword of ``None`` is ``**value``."""
+
+    func: Expr
+    args: tuple[Expr, ...] = ()
+    kwargs: tuple[tuple[str | None, Expr], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TupleExpr:
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListExpr:
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetExpr:
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DictExpr:
+    """A key of ``None`` is ``**value``."""
+
+    keys: tuple[Expr | None, ...]
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IfExp:
+    """``body if test else orelse``; generated code only, never in normal form."""
+
+    test: Expr
+    body: Expr
+    orelse: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A function expression; generated code only (thunks of outlined code), never in normal form."""
+
+    params: tuple[str, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function made inside the user's function: ``function`` takes the captured values before its own arguments."""
+
+    function: Function
+    captures: tuple[Expr, ...]
+
+
+Expr = Union[
+    Name, Const, Global, Ref, Attr, Index, Slice, Unary, Binary, Inplace, Compare, Star, Call,
+    TupleExpr, ListExpr, SetExpr, DictExpr, IfExp, Lambda, Closure,
+]  # fmt: skip
+Atom = Union[Name, Const, Global, Ref]
+ATOMS = (Name, Const, Global, Ref)
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(slots=True)
+class Stmt:
+    """``line`` is the line in the user's file that the statement came from (0: none); ``site`` is filled by resolution."""
+
+    line: int = field(default=0, kw_only=True)
+    site: Any = field(default=None, kw_only=True, repr=False, compare=False)
+
+
+@dataclass(slots=True)
+class Assign(Stmt):
+    target: str
+    value: Expr
+
+
+@dataclass(slots=True)
+class Unpack(Stmt):
+    """``a, b = value``: exactly as many elements as targets."""
+
+    targets: tuple[str, ...]
+    value: Expr
+
+
+@dataclass(slots=True)
+class Store(Stmt):
+    """``x[i] = value`` or ``x.a = value``."""
+
+    target: Index | Attr
+    value: Expr
+
+
+@dataclass(slots=True)
+class Update(Stmt):
+    """``x[i] op= value`` or ``x.a op= value``, kept whole: its meaning depends on the kind of the target.
+
+    A ``Name`` as target stands only between lowering and ``versions``, which makes ``x_1 = Inplace(op, x, value)`` of it.
+    """
+
+    target: Name | Index | Attr
+    op: str
+    value: Expr
+
+
+@dataclass(slots=True)
+class Append(Stmt):
+    """``target.append(value)`` on a list made in this function."""
+
+    target: str
+    value: Expr
+
+
+@dataclass(slots=True)
+class Delete(Stmt):
+    target: Name | Index | Attr
+
+
+@dataclass(slots=True)
+class Effect(Stmt):
+    """An expression evaluated for its effect."""
+
+    value: Expr
+
+
+@dataclass(slots=True)
+class If(Stmt):
+    test: Expr
+    body: list[Stmt]
+    orelse: list[Stmt]
+
+
+@dataclass(slots=True)
+class For(Stmt):
+    """``for target in iter: body``.
+
+    ``stop``: a name that the body assigns; the loop is left after an iteration in which it is true (the only ``break``
+    there is).  ``count``: a name that holds the number of the iteration (0, 1, …), or None.
+    """
+
+    target: str
+    iter: Expr
+    body: list[Stmt]
+    stop: str | None = None
+    count: str | None = None
+
+
+@dataclass(slots=True)
+class While(Stmt):
+    """``while True: test_body; if not test: break; body; if stop: break``."""
+
+    test_body: list[Stmt]
+    test: Expr
+    body: list[Stmt]
+    stop: str | None = None
+
+
+@dataclass(slots=True)
+class Raise(Stmt):
+    exc: Expr | None
+    cause: Expr | None
+
+
+@dataclass(slots=True)
+class Assert(Stmt):
+    test: Expr
+    message_body: list[Stmt]
+    message: Expr | None
+
+
+@dataclass(slots=True)
+class Return(Stmt):
+    value: Expr
+
+
+@dataclass(slots=True)
+class Break(Stmt):
+    """Only between lowering and :mod:`thunkad.normal.exits`."""
+
+
+@dataclass(slots=True)
+class Continue(Stmt):
+    """Only between lowering and :mod:`thunkad.normal.exits`."""
+
+
+@dataclass(slots=True)
+class Comment(Stmt):
+    """A comment line of generated code."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class Define(Stmt):
+    """A nested function of generated code (the groups of a lazy pullback)."""
+
+    function: Function
+
+
+# ---------------------------------------------------------------- functions
+
+
+@dataclass(slots=True)
+class Param:
+    """``kind``: 'positional', 'var_positional', 'keyword', 'var_keyword'.  Defaults live on the user's function."""
+
+    name: str
+    kind: str = "positional"
+    has_default: bool = False
+
+
+@dataclass(slots=True)
+class Function:
+    """One function.  ``captures`` are the names of closure variables that come as leading parameters."""
+
+    name: str
+    params: list[Param]
+    body: list[Stmt]
+    captures: tuple[str, ...] = ()
+    line: int = 0
+    filename: str = ""

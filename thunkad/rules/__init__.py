@@ -1,0 +1,1 @@
+"""The rule language, the rule table, and the library of rules."""

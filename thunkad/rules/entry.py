@@ -1,0 +1,70 @@
+"""What the rule table holds: one :class:`Entry` for each rule, opt-out or declaration."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from thunkad.errors import Place, RuleError
+
+RRULE, FRULE, OPT_OUT, NON_DIFFERENTIABLE, ALTERNATIVE = "rrule", "frule", "opt_out", "non_differentiable", "alternative"
+
+
+@dataclass(eq=False)
+class Entry:
+    """One registration.
+
+    ``function`` is the rule as written (an ``rrule``, an ``frule``, the Python body of an ``alternative``); for an
+    elementwise rule it is built from ``partials``.  ``types`` is the typed signature, one type for each leading positional
+    parameter (``object`` where nothing is said).
+    """
+
+    kind: str
+    target: Any
+    function: Callable[..., Any] | None
+    layer: str  # 'user' or 'library'
+    types: tuple[Any, ...] | None = None  # None: read from the annotations when first needed
+    keep_thunks: bool = False
+    surrogate: bool = False
+    partials: tuple[Callable[..., Any], ...] | None = None  # elementwise rules only
+    linear: bool = False  # an elementwise rule whose partials read nothing
+    cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def place(self) -> Place:
+        """Where the rule is written."""
+        source = self.partials[0] if self.partials else self.function
+        code = getattr(source, "__code__", None)
+        if code is None:
+            return Place()
+        import linecache
+
+        return Place(code.co_filename, code.co_firstlineno, linecache.getline(code.co_filename, code.co_firstlineno))
+
+    def signature(self) -> inspect.Signature:
+        """The parameters of the rule (for an elementwise rule: those of the partials but the result)."""
+        found = self.cache.get("signature")
+        if found is None:
+            assert self.function is not None
+            try:
+                found = self.cache["signature"] = inspect.signature(self.function)
+            except (TypeError, ValueError) as error:
+                raise RuleError(f"the rule for {name_of(self.target)} has no readable signature", self.place) from error
+        return found
+
+
+def name_of(target: Any) -> str:
+    """How a callee is called in messages: ``np.sum``, ``ndarray.sum``, ``module.function``."""
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
+    if name is None:
+        return repr(target)
+    module = getattr(target, "__module__", None) or ""
+    owner = getattr(target, "__objclass__", None)
+    if owner is not None:
+        return f"{owner.__name__}.{target.__name__}"
+    if type(target).__name__ == "ufunc" or module == "numpy" or module.startswith("numpy."):
+        prefix = "np." if module in ("", "numpy") or type(target).__name__ == "ufunc" else module.replace("numpy", "np", 1) + "."
+        return prefix + name
+    return name if module in ("builtins", "") else f"{module}.{name}"

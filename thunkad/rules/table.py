@@ -1,0 +1,54 @@
+"""The rule table: immutable snapshots, one look-up that records what it read, versions."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from thunkad.rules.entry import Entry
+
+
+class Snapshot:
+    """The table at one moment.  ``cells`` maps a callee to its entries; neither is ever changed."""
+
+    __slots__ = ("cells", "version")
+
+    def __init__(self, cells: dict[Any, tuple[Entry, ...]], version: int) -> None:
+        self.cells, self.version = cells, version
+
+    def entries(self, fn: Any) -> tuple[Entry, ...]:
+        try:
+            return self.cells.get(fn, ())
+        except TypeError:  # an unhashable callee has no rules
+            return ()
+
+
+class Table:
+    """The current snapshot, and the edits that replace it."""
+
+    def __init__(self) -> None:
+        self.snapshot = Snapshot({}, 0)
+        self.lock = threading.RLock()
+        self._building: dict[Any, tuple[Entry, ...]] | None = None
+
+    def add(self, entry: Entry) -> None:
+        """Register ``entry``; one of the same kind, layer and types is replaced."""
+        with self.lock:
+            self._edit(entry.target, lambda old: (*(e for e in old if not _same_slot(e, entry)), entry))
+
+    def remove(self, entry: Entry) -> None:
+        with self.lock:
+            self._edit(entry.target, lambda old: tuple(e for e in old if e is not entry))
+
+    def _edit(self, target: Any, change: Any) -> None:
+        old = self.snapshot
+        cells = dict(old.cells)
+        cells[target] = change(cells.get(target, ()))
+        self.snapshot = Snapshot(cells, old.version + 1)
+
+
+def _same_slot(a: Entry, b: Entry) -> bool:
+    return a.kind == b.kind and a.layer == b.layer and a.types == b.types
+
+
+TABLE = Table()

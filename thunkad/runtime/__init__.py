@@ -1,0 +1,1 @@
+"""The only code that generated functions and rules may call."""

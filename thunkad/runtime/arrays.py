@@ -1,0 +1,93 @@
+"""Helpers on arrays and numbers that rules and generated code call.  All are linear in the cotangent that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from thunkad.tangents import ZERO, AbstractZero
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def shape_only(*params: str) -> Callable[[F], F]:
+    """Declare that a helper reads only the shape (and dtype) of these parameters, never their values."""
+
+    def mark(f: F) -> F:
+        f.shape_only = params  # type: ignore[attr-defined]
+        return f
+
+    return mark
+
+
+@shape_only("x")
+
+def unbroadcast(t_bar: Any, x: Any) -> Any:
+    """Sum a cotangent of a broadcast result down to the shape of the operand ``x`` (only the shape of ``x`` is read)."""
+    shape = np.shape(x)
+    if np.shape(t_bar) == shape:
+        return t_bar
+    lead = np.ndim(t_bar) - len(shape)
+    if lead < 0:
+        raise ValueError(f"a cotangent of shape {np.shape(t_bar)} does not fit an operand of shape {shape}")
+    if lead:
+        t_bar = np.add.reduce(t_bar, axis=tuple(range(lead)))
+        if np.shape(t_bar) == shape:
+            return t_bar
+    stretched = tuple(k for k, size in enumerate(shape) if size == 1 and t_bar.shape[k] != 1)
+    return np.add.reduce(t_bar, axis=stretched, keepdims=True)
+
+
+@shape_only("result")
+def stretch(t_dot: Any, result: Any) -> Any:
+    """Broadcast a tangent to the shape of ``result`` (only its shape is read)."""
+    shape = np.shape(result)
+    return t_dot if np.shape(t_dot) == shape else np.broadcast_to(t_dot, shape)
+
+
+def conjugate(x: Any) -> Any:
+    """The complex conjugate; a real ``x`` itself."""
+    if isinstance(x, (float, int)):
+        return x
+    return np.conjugate(x) if np.iscomplexobj(x) else x
+
+
+@shape_only("x")
+def zeros(x: Any) -> Any:
+    """A fresh zero cotangent for ``x``: 0.0 for a number, a float buffer of the same layout for an array, else a zero tangent."""
+    if isinstance(x, np.ndarray):
+        kind = x.dtype.kind
+        if kind in "fc":
+            return np.zeros_like(x, subok=False)
+        if kind in "iu":
+            return np.zeros_like(x, dtype=float, subok=False)
+        return ZERO
+    if isinstance(x, (float, int, np.number)):
+        return 0.0
+    if isinstance(x, complex):
+        return 0j
+    if isinstance(x, list):
+        return [ZERO] * len(x)
+    if isinstance(x, tuple):
+        return (ZERO,) * len(x)
+    if isinstance(x, dict):
+        return {}
+    return ZERO
+
+
+@shape_only("x")
+def expand(t_bar: Any, x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The cotangent of a reduction's result, put back on the reduced axes and broadcast (read-only) to the shape of ``x``."""
+    shape = np.shape(x)
+    if axis is not None and not keepdims and len(shape):
+        t_bar = np.expand_dims(t_bar, axis)
+    elif axis is None and not keepdims and np.ndim(t_bar):
+        t_bar = np.reshape(t_bar, (1,) * len(shape))
+    return np.broadcast_to(t_bar, shape) if shape else t_bar
+
+
+def is_zero(t: Any) -> bool:
+    """Whether ``t`` is a structural zero."""
+    return isinstance(t, AbstractZero)

@@ -1,0 +1,300 @@
+"""Tangent types: thunks, zeros, and structural tangents."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from thunkad.errors import NotImplementedDerivativeError, Place
+
+
+class AbstractZero:
+    """What :class:`ZeroTangent` and :class:`NoTangent` share: neutral for ``+``, absorbing for every linear operation."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # an array on the left hands the operation to the methods below
+
+    def __add__(self, other: Any) -> Any:
+        return other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other
+
+    def _absorb(self, *_: Any) -> Any:
+        return self
+
+    __mul__ = __rmul__ = __truediv__ = __matmul__ = __rmatmul__ = __getitem__ = _absorb
+    __neg__ = __pos__ = conj = conjugate = _absorb
+
+    @property
+    def T(self) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce__(self) -> Any:
+        return type(self), ()
+
+
+class ZeroTangent(AbstractZero):
+    """The tangent of a value on which nothing depends (or that depends on nothing): zero without a shape.  A singleton."""
+
+    __slots__ = ()
+    _instance: ZeroTangent | None = None
+
+    def __new__(cls) -> ZeroTangent:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+
+class NoTangent(AbstractZero):
+    """The tangent of a value that can't be perturbed: a string, a flag, an index.  A singleton."""
+
+    __slots__ = ()
+    _instance: NoTangent | None = None
+
+    def __new__(cls) -> NoTangent:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __add__(self, other: Any) -> Any:
+        return self if isinstance(other, ZeroTangent) else other
+
+    __radd__ = __add__
+
+
+ZERO: Final = ZeroTangent()
+NO_TANGENT: Final = NoTangent()
+
+
+class NotImplementedTangent:
+    """A derivative that its rule does not implement: silent while nobody asks for it, an error with ``reason`` when demanded."""
+
+    __slots__ = ("place", "reason")
+    __array_ufunc__ = None
+
+    def __init__(self, reason: str, place: Place | None = None) -> None:
+        self.reason, self.place = reason, place
+
+    def demand(self) -> Any:
+        raise NotImplementedDerivativeError(self.reason, self.place)
+
+    def _poison(self, *_: Any) -> Any:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = __pos__ = __truediv__ = _poison
+
+    def __mul__(self, other: Any) -> Any:
+        return other if isinstance(other, AbstractZero) else self
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"NotImplementedTangent({self.reason!r})"
+
+
+class Thunk:
+    """A value computed when it is first read, once.
+
+    The function is dropped after it ran, so what it captured can be freed; an error that it raised is raised again at
+    every later reading.  Two threads that read at once evaluate once.  To code that does not know thunks it behaves as
+    its value: operators, indexing, iteration and NumPy functions force it.
+    """
+
+    __slots__ = ("_compute", "_error", "_lock", "_value")
+
+    def __init__(self, compute: Callable[[], Any]) -> None:
+        self._compute: Callable[[], Any] | None = compute
+        self._lock = threading.RLock()
+        self._value: Any = None
+        self._error: BaseException | None = None
+
+    @property
+    def forced(self) -> bool:
+        """Whether the computation has run."""
+        return self._compute is None
+
+    def force(self) -> Any:
+        """The value, with nested thunks resolved."""
+        if self._compute is not None:
+            with self._lock:
+                if self._compute is not None:
+                    try:
+                        self._value = unthunk(self._compute())
+                    except Exception as error:
+                        self._error = error
+                    self._compute = None
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        import numpy as np
+
+        return np.array(self.force(), dtype=dtype, copy=copy) if copy else np.asarray(self.force(), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*(unthunk(x) for x in inputs), **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return func(*_unthunk_inside(args), **_unthunk_inside(kwargs))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.force(), name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._value!r})" if self.forced else f"{type(self).__name__}(<not forced>)"
+
+
+def _unthunk_inside(x: Any) -> Any:
+    if isinstance(x, Thunk):
+        return x.force()
+    if type(x) in (tuple, list):
+        return type(x)(_unthunk_inside(v) for v in x)
+    if type(x) is dict:
+        return {k: _unthunk_inside(v) for k, v in x.items()}
+    return x
+
+
+def _forward_specials() -> None:
+    import operator
+
+    def unary(op: Callable[[Any], Any]) -> Callable[[Thunk], Any]:
+        return lambda self: op(self.force())
+
+    def binary(op: Callable[[Any, Any], Any]) -> Callable[[Thunk, Any], Any]:
+        return lambda self, other: op(self.force(), unthunk(other))
+
+    def reflected(op: Callable[[Any, Any], Any]) -> Callable[[Thunk, Any], Any]:
+        return lambda self, other: op(unthunk(other), self.force())
+
+    for name in ("neg", "pos", "abs", "invert"):
+        setattr(Thunk, f"__{name}__", unary(getattr(operator, f"__{name}__")))
+    for name, op in (("len", len), ("iter", iter), ("float", float), ("int", int), ("complex", complex), ("bool", bool)):
+        setattr(Thunk, f"__{name}__", unary(op))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne", "getitem", "contains"):
+        setattr(Thunk, f"__{name}__", binary(getattr(operator, f"__{name}__")))
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+        op = getattr(operator, f"__{name}__")
+        setattr(Thunk, f"__{name}__", binary(op))
+        setattr(Thunk, f"__r{name}__", reflected(op))
+    setattr(Thunk, "__hash__", object.__hash__)
+
+
+class InplaceableThunk(Thunk):
+    """A thunk that can also add its value into a buffer.
+
+    Parameters
+    ----------
+    value : callable
+        Computes the value.
+    add : callable
+        ``add(buffer)`` adds the value into ``buffer`` in place and returns ``buffer``.
+    """
+
+    __slots__ = ("add",)
+
+    def __init__(self, value: Callable[[], Any], add: Callable[[Any], Any]) -> None:
+        super().__init__(value)
+        self.add = add
+
+
+def thunk(compute: Callable[[], Any]) -> Thunk:
+    """A :class:`Thunk` of ``compute``: how a rule hands out a cotangent that may not be needed."""
+    return Thunk(compute)
+
+
+def unthunk(x: Any) -> Any:
+    """The value of ``x`` if it is a thunk, else ``x`` itself."""
+    while isinstance(x, Thunk):
+        x = x.force()
+    return x
+
+
+class Tangent:
+    """The tangent of a structured value: one entry per field, missing fields are zero.
+
+    Parameters
+    ----------
+    cls : type
+        The class of the primal.
+    fields : dict
+        Tangents by field name.
+    """
+
+    __slots__ = ("cls", "fields")
+
+    def __init__(self, cls: type, fields: dict[str, Any] | None = None, **more: Any) -> None:
+        self.cls = cls
+        self.fields: dict[str, Any] = {**(fields or {}), **more}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return unthunk(self.fields.get(name, ZERO))
+
+    def __getitem__(self, name: str) -> Any:
+        return unthunk(self.fields.get(name, ZERO))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fields)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tangent) or other.cls is not self.cls:
+            return NotImplemented
+        import numpy as np
+
+        keys = {*self.fields, *other.fields}
+        return all(np.array_equal(_as_number(self[k]), _as_number(other[k])) for k in keys)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k}={v!r}" for k, v in self.fields.items())
+        return f"Tangent({self.cls.__name__}, {inside})" if inside else f"Tangent({self.cls.__name__})"
+
+
+def _as_number(x: Any) -> Any:
+    return 0.0 if isinstance(x, AbstractZero) else x
+
+
+class LazyTuple(tuple):  # type: ignore[type-arg]
+    """What the pullback of ``vjp`` returns: an entry is computed when it is first read."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        found = tuple.__getitem__(self, key)
+        return tuple(map(unthunk, found)) if isinstance(key, slice) else unthunk(found)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(unthunk, tuple.__iter__(self))
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == other
+
+    __hash__ = tuple.__hash__
+
+    def __repr__(self) -> str:
+        shown = (repr(x) if not isinstance(x, Thunk) or x.forced else "<not computed>" for x in tuple.__iter__(self))
+        return f"LazyTuple({', '.join(shown)})"
+
+    def __reduce__(self) -> Any:
+        return tuple, (list(self),)
+
+
+_forward_specials()
