@@ -1,0 +1,32 @@
+"""Options and marks that hold for the whole suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+# What differs between versions of Python: where source is found, its grammar, and how it is printed.
+SMOKE_FOLDERS = {"smoke", "source", "tree", "emit"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden files as they come out now instead of comparing"
+    )
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether a golden test accepts what it gets as the new expectation."""
+    return bool(request.config.getoption("--update-golden"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        folders = item.path.relative_to(here).parts[:-1] if item.path.is_relative_to(here) else ()
+        if SMOKE_FOLDERS.intersection(folders):
+            item.add_marker(pytest.mark.smoke)
+        if "update_golden" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.golden)
