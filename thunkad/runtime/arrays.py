@@ -78,14 +78,28 @@ def zeros(x: Any) -> Any:
 
 
 @shape_only("x")
-def expand(t_bar: Any, x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    """The cotangent of a reduction's result, put back on the reduced axes and broadcast (read-only) to the shape of ``x``."""
+def expand(t_bar: Any, x: Any, axis: Any = None, keepdims: Any = False, where: Any = True, dtype: Any = None) -> Any:
+    """The cotangent of a reduction's result, put back on the reduced axes and broadcast (read-only) to the shape of ``x``.
+
+    ``where`` and ``dtype`` are those of the reduction: entries left out get zero, and so does all of a reduction that
+    rounds to integers.
+    """
     shape = np.shape(x)
+    if dtype is not None and rounds(x, dtype):
+        return zeros(x)
     if axis is not None and not keepdims and len(shape):
         t_bar = np.expand_dims(t_bar, axis)
     elif axis is None and not keepdims and np.ndim(t_bar):
         t_bar = np.reshape(t_bar, (1,) * len(shape))
-    return np.broadcast_to(t_bar, shape) if shape else t_bar
+    t_bar = np.broadcast_to(t_bar, shape) if shape else t_bar
+    return t_bar if where is True else np.where(where, t_bar, 0)
+
+
+@shape_only("x")
+def rounds(x: Any, dtype: Any) -> bool:
+    """Whether converting ``x`` to ``dtype`` rounds it to integers, so that no derivative flows."""
+    kind = x.dtype.kind if hasattr(x, "dtype") else np.asarray(x).dtype.kind
+    return kind in "fc" and np.dtype(dtype).kind not in "fcO"
 
 
 def is_zero(t: Any) -> bool:
