@@ -1,0 +1,129 @@
+"""IR functions → the text of a generated module, with what it refers to and where each line came from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from thunkad.emit.linker import Linker
+from thunkad.emit.printer import print_module, print_plainly
+from thunkad.emit.statements import Statements
+from thunkad.ir import nodes as n
+from thunkad.tree.parse import deep_recursion
+
+
+@dataclass
+class Emitted:
+    """A generated module.
+
+    Attributes
+    ----------
+    text : str
+        Function definitions only.
+    refs : dict
+        Printed name to the object it stands for.
+    lines : dict
+        Line of the text to (user's file, user's line).
+    names : dict
+        Name of each function asked for to its printed name.
+    functions : tuple of str
+        Printed names of all functions, in order.
+    globals : tuple of str
+        Globals, builtins and closure variables of the user's that the text reads.
+    tree : ast.Module
+        What the text parses to.
+    """
+
+    text: str
+    refs: dict[str, Any]
+    lines: dict[int, tuple[str, int]]
+    names: dict[str, str]
+    functions: tuple[str, ...]
+    globals: tuple[str, ...]
+    tree: ast.Module = field(repr=False)
+
+
+def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = None) -> Emitted:
+    """Print ``functions`` and every function that they refer to as one module.
+
+    Parameters
+    ----------
+    functions : list of Function
+        Their names should differ.
+    globals_of : mapping, optional
+        What the user's globals and closure variables are bound to, so that ``np`` need not be spelled in two ways.
+    """
+    with deep_recursion():
+        linker = Linker(functions, globals_of)
+        convert = Statements(linker)
+        tree = ast.Module(body=[convert.function(f) for f in linker.functions], type_ignores=[])
+        text = print_module(tree, convert.comments)
+        if convert.comments:
+            plain = ast.Module(body=_without_comments(tree.body), type_ignores=[])
+        else:
+            plain = tree
+        parsed = _parse(text)
+        if parsed is None or not same(plain, parsed):
+            # the text is what runs, so it must mean what was built
+            text = print_plainly(tree, convert.comments)
+            parsed = ast.parse(text)
+            if not same(plain, parsed):
+                raise AssertionError("generated code can't be written as text:\n" + text)
+        lines: dict[int, tuple[str, int]] = {}
+        for f, node, twin in zip(linker.functions, plain.body, parsed.body):
+            _map_lines([node], [twin], f.filename, lines)
+    return Emitted(
+        text=text,
+        refs=linker.refs,
+        lines=lines,
+        names={f.name: linker.function_name(f) for f in reversed(functions)},
+        functions=tuple(linker.function_name(f) for f in linker.functions),
+        globals=linker.globals,
+        tree=parsed,
+    )
+
+
+def _parse(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return None
+
+
+def _without_comments(body: list[ast.stmt]) -> list[ast.stmt]:
+    """``body`` as the parser sees it; the statements that hold comments are changed in place."""
+    out = []
+    for s in body:
+        if hasattr(s, "comment"):
+            continue
+        for name in ("body", "orelse"):
+            block = getattr(s, name, None)
+            if isinstance(block, list):
+                setattr(s, name, _without_comments(block))
+        out.append(s)
+    return out
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two trees are equal but for positions."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, ast.AST):
+        return all([same(getattr(a, f, None), getattr(b, f, None)) for f in a._fields])
+    if type(a) is list:
+        return len(a) == len(b) and all([same(x, y) for x, y in zip(a, b)])
+    return a == b or (a != a and b != b)
+
+
+def _map_lines(built: list[ast.stmt], parsed: list[ast.stmt], filename: str, lines: dict[int, tuple[str, int]]) -> None:
+    for node, twin in zip(built, parsed):
+        origin = getattr(node, "origin", 0)
+        inner = getattr(twin, "body", None)
+        end = inner[0].lineno - 1 if inner else twin.end_lineno
+        if origin:
+            for line in range(twin.lineno, max(end, twin.lineno) + 1):
+                lines[line] = (filename, origin)
+        for name in ("body", "orelse"):
+            _map_lines(getattr(node, name, []), getattr(twin, name, []), filename, lines)
