@@ -44,7 +44,7 @@ def heading(text: str) -> None:
 
 
 def check_against_differences(f: Callable[[Array], Any], gradient: Array, at: Array, directions: int = 3) -> None:
-    """Compare ``gradient`` with central differences of ``f`` along random directions; leave the program if they differ."""
+    """Compare ``gradient`` with central differences of ``f`` along random directions; exit if they differ."""
     rng = np.random.default_rng(1)
     for _ in range(directions):
         direction = rng.standard_normal(at.shape)

@@ -1,4 +1,4 @@
-"""The architecture as a test: which part may import which, where gast, astor and SciPy may occur, how long a file may be.
+"""The architecture as a test: which part imports which, where gast, astor and SciPy occur, how long a file may be.
 
 Imports inside functions count like any other: they avoid a cycle at import time, not a dependence.  The few that point
 backwards on purpose stand in ``LAZY``, each with its reason.
@@ -204,7 +204,8 @@ def test_a_later_part_is_noticed_even_inside_a_function() -> None:
 def test_relative_imports_are_resolved() -> None:
     assert made_up("from . import nodes\n", "thunkad.ir.walk")[0].imported == "thunkad.ir.nodes"
     assert made_up("from ..emit.printer import text\n", "thunkad.ir.walk")[0].imported == "thunkad.emit.printer"
-    assert imports_in("from .nodes import Name\n", "thunkad.ir", {"thunkad.ir.nodes"}, True)[0].imported == "thunkad.ir.nodes"
+    inside_package = imports_in("from .nodes import Name\n", "thunkad.ir", {"thunkad.ir.nodes"}, is_package=True)
+    assert inside_package[0].imported == "thunkad.ir.nodes"
 
 
 def test_a_cycle_is_noticed() -> None:
