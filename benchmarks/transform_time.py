@@ -110,7 +110,8 @@ def hundred_lines(w, x, y, rate):
     low = np.min(clipped)
     soft = np.log(np.sum(np.exp(sharp + 5.0 * low)))
     soft = low - soft / 5.0
-    swing = np.arctan(soft) + np.sqrt(1.0 + soft * soft)
+    swing = np.arctan(soft)
+    swing = swing + np.sqrt(1.0 + soft * soft)
     # the loss
     logits = clipped @ w3
     top2 = np.max(logits, axis=1, keepdims=True)
