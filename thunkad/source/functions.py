@@ -1,0 +1,139 @@
+"""A Python function -> the tree of its source, with the lines of its file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from thunkad.errors import Place, SourceUnavailableError
+from thunkad.source.locate import Candidate, functions
+from thunkad.source.match import matching, matching_but_for_assertions
+from thunkad.source.modules import ParsedModule, parsed, texts_of
+from thunkad.tree.parse import GastFunction, to_gast
+from thunkad.tree.private import write_out_private_names
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The source of one function.
+
+    Attributes
+    ----------
+    node : gast.FunctionDef, gast.AsyncFunctionDef or gast.Lambda
+        The function without its decorators.  Line numbers are those of the file; private names of a class are written
+        out (``self._C__x``).  It belongs to the caller, who may change it.
+    filename : str
+        The file, or the name of a notebook cell.
+    first_line : int
+        The line of ``def`` or ``lambda``.
+    name : str
+        The name after ``def``; ``"<lambda>"`` for a lambda.
+    """
+
+    node: GastFunction
+    filename: str
+    first_line: int
+    name: str
+    _lines: tuple[str, ...] = field(repr=False)
+
+    def line_text(self, lineno: int) -> str:
+        """Line ``lineno`` of the file; empty if there is no such line."""
+        return self._lines[lineno - 1] if 1 <= lineno <= len(self._lines) else ""
+
+    def place(self, lineno: int) -> Place:
+        """The position of line ``lineno``, for error messages."""
+        return Place(self.filename, lineno, self.line_text(lineno))
+
+
+def find_source(fn: FunctionType) -> Source:
+    """The source of a Python function or lambda, verified: it compiles to the code that the function runs.
+
+    Parameters
+    ----------
+    fn : function
+        Its own code counts: a wrapper is not followed to what it wraps.
+
+    Raises
+    ------
+    SourceUnavailableError
+        There is no source (a builtin, a function made by ``exec``), or it is not the source of this function any more.
+    """
+    if not isinstance(fn, FunctionType):
+        raise _unavailable(fn, f"it is no Python function but a '{type(fn).__name__}'", _RULE)
+    code = fn.__code__
+    failure: tuple[str, str] | None = None
+    for filename, text in texts_of(fn):
+        try:
+            module = parsed(filename, text)
+            found = _find(fn, module)
+            if found is not None:
+                return _source(found, module)
+            failure = failure or (_what_differs(fn, module), _CHANGED)
+        except (SyntaxError, ValueError) as error:
+            failure = failure or (f"'{filename}' can't be parsed any more ({error})", _CHANGED)
+        except RecursionError:
+            failure = ("an expression in it is nested too deeply", "Split the expression into several statements.")
+    if failure is None:
+        failure = (_why_no_text(code.co_filename), _NO_TEXT)
+    raise _unavailable(fn, *failure)
+
+
+def _find(fn: FunctionType, module: ParsedModule) -> Candidate | None:
+    code = fn.__code__
+    here = list(functions(module.tree, code.co_name, code.co_firstlineno))
+    found = matching(module, here, code)
+    if found is None and "@pytest_ar" in fn.__globals__:
+        found = matching_but_for_assertions(module, here, code)
+    if found is None:  # lines were added or taken away above it since: the same code elsewhere is the same function
+        everywhere = [c for c in functions(module.tree, code.co_name) if _names_fit(c, fn)]
+        found = matching(module, everywhere, code)
+    return found
+
+
+def _names_fit(candidate: Candidate, fn: FunctionType) -> bool:
+    """A cheap look before compiling: as many parameters as ``fn`` has."""
+    args, code = candidate.node.args, fn.__code__
+    return (
+        len(args.posonlyargs) + len(args.args) == code.co_argcount and len(args.kwonlyargs) == code.co_kwonlyargcount
+    )
+
+
+def _source(found: Candidate, module: ParsedModule) -> Source:
+    node = to_gast(found.node)
+    if found.class_name is not None:
+        write_out_private_names(node, found.class_name)
+    name = getattr(found.node, "name", "<lambda>")
+    return Source(node, module.filename, found.node.lineno, name, module.lines)
+
+
+# ---------------------------------------------------------------- messages
+
+_RULE = "Register a rule for it with thunkad.rrule."
+_NO_TEXT = "Put it in a file or a notebook cell, or register a rule for it with thunkad.rrule."
+_CHANGED = "Import the module afresh or run the cell again, so that the code and its source agree."
+
+
+def _unavailable(fn: Any, why: str, hint: str) -> SourceUnavailableError:
+    name = getattr(fn, "__qualname__", None) or getattr(fn, "__name__", None) or repr(fn)
+    code = getattr(fn, "__code__", None)
+    place = None if code is None else Place(code.co_filename, code.co_firstlineno)
+    return SourceUnavailableError(f"the source of '{name}' can't be had: {why}.", place, hint)
+
+
+def _why_no_text(filename: str) -> str:
+    if filename.startswith("<"):
+        return f"it was made by exec or typed at a prompt ('{filename}'), and its text was not kept"
+    if os.path.exists(filename):
+        return f"'{filename}' can't be read as text"
+    return f"the file '{filename}' does not exist"
+
+
+def _what_differs(fn: FunctionType, module: ParsedModule) -> str:
+    code = fn.__code__
+    where = f"line {code.co_firstlineno} of '{module.filename}'"
+    if any(functions(module.tree, code.co_name, code.co_firstlineno)):
+        return f"{where} does not compile to its code: the text was changed since, or an import hook rewrote it"
+    what = "lambda" if code.co_name == "<lambda>" else f"function '{code.co_name}'"
+    return f"no {what} begins at {where}: the text was changed since"

@@ -1,0 +1,79 @@
+"""The text of the module that a function was made from, and its parse, kept for the next function of that module."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FunctionType
+
+from thunkad.tree.parse import parse_module
+
+KEPT = 32
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedModule:
+    """``tree`` is shared by all who ask: it must not be changed."""
+
+    filename: str
+    lines: tuple[str, ...]
+    tree: ast.Module
+
+
+_lock = threading.Lock()
+_parsed: OrderedDict[tuple[str, str], ParsedModule] = OrderedDict()
+
+
+def texts_of(fn: FunctionType) -> Iterator[tuple[str, str]]:
+    """``(filename, text)`` of whatever may be the source of ``fn``, likeliest first, without repetition.
+
+    What ``linecache`` holds comes first: notebooks, doctests and generated code put their text there.  It may be older than
+    the code (a module that was reloaded), so the file as it is now comes next; then ``__file__``, for a relative file name
+    and a changed working directory.
+    """
+    filename, namespace = fn.__code__.co_filename, fn.__globals__
+    seen = set()
+    text = "".join(linecache.getlines(filename, namespace))
+    if text:
+        seen.add(text)
+        yield filename, text
+    if os.path.exists(filename):  # otherwise checkcache might drop an entry that nobody can make again
+        linecache.checkcache(filename)
+        text = "".join(linecache.getlines(filename, namespace))
+        if text and text not in seen:
+            seen.add(text)
+            yield filename, text
+    module_file = namespace.get("__file__")
+    if isinstance(module_file, str) and module_file != filename:
+        if os.path.basename(module_file) == os.path.basename(filename):
+            text = "".join(linecache.getlines(module_file))
+            if text and text not in seen:
+                yield module_file, text
+
+
+def parsed(filename: str, text: str) -> ParsedModule:
+    """The parse of ``text``; from the cache if it was parsed lately.
+
+    Raises
+    ------
+    SyntaxError, ValueError, RecursionError
+        As :func:`ast.parse`.
+    """
+    key = filename, text
+    with _lock:
+        found = _parsed.get(key)
+        if found is not None:
+            _parsed.move_to_end(key)
+            return found
+    # split at "\n" only: str.splitlines also splits at form feeds, where Python counts no line
+    module = ParsedModule(filename, tuple(text.split("\n")), parse_module(text, filename))
+    with _lock:
+        module = _parsed.setdefault(key, module)
+        while len(_parsed) > KEPT:
+            _parsed.popitem(last=False)
+    return module
