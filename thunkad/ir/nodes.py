@@ -165,10 +165,15 @@ class Lambda:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """A function made inside the user's function: ``function`` takes the captured values before its own arguments."""
+    """A function made inside the user's function: ``function`` takes the captured values before its own arguments.
+
+    ``defaults`` belong to its last positional parameters, ``kw_defaults`` to keyword-only parameters, by name.
+    """
 
     function: Function
     captures: tuple[Expr, ...]
+    defaults: tuple[Expr, ...] = ()
+    kw_defaults: tuple[tuple[str, Expr], ...] = ()
 
 
 Expr = Union[

@@ -39,7 +39,8 @@ def map_expr(e: n.Expr, f: Callable[[n.Expr], n.Expr]) -> n.Expr:
     if t is n.IfExp:
         return n.IfExp(f(e.test), f(e.body), f(e.orelse))
     if t is n.Closure:
-        return n.Closure(e.function, tuple(f(c) for c in e.captures))
+        captures, defaults = tuple(f(c) for c in e.captures), tuple(f(d) for d in e.defaults)
+        return n.Closure(e.function, captures, defaults, tuple((k, f(v)) for k, v in e.kw_defaults))
     if t is n.Lambda:
         return n.Lambda(e.params, f(e.body))
     raise TypeError(f"not an expression: {e!r}")
@@ -69,7 +70,7 @@ def children(e: n.Expr) -> tuple[n.Expr, ...]:
     if t is n.IfExp:
         return (e.test, e.body, e.orelse)
     if t is n.Closure:
-        return e.captures
+        return (*e.captures, *e.defaults, *(v for _, v in e.kw_defaults))
     if t is n.Lambda:
         return (e.body,)
     raise TypeError(f"not an expression: {e!r}")
