@@ -19,7 +19,7 @@ from typing import Any
 
 from thunkad.emit.module import Emitted
 from thunkad.errors import ThunkadError
-from thunkad.tree.parse import deep_recursion
+from thunkad.tree.parse import deep_recursion, quiet
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _compile(emitted: Emitted, filename: str, fn: Callable[..., Any] | None) -> 
         raise ThunkadError(f"generated names hide the user's: {sorted(clash)}")
     factory = ast.parse(f"def factory({', '.join((*emitted.refs, *free))}): pass")
     factory.body[0].body = emitted.tree.body  # type: ignore[attr-defined]
-    with deep_recursion():
+    with deep_recursion(), quiet():
         outer = compile(factory, filename, "exec", dont_inherit=True)
     (make,) = (c for c in outer.co_consts if isinstance(c, types.CodeType))
     inner = {c.co_name: c for c in make.co_consts if isinstance(c, types.CodeType)}

@@ -53,12 +53,13 @@ def arguments(params: list[n.Param]) -> ast.arguments:
 
 
 class Expressions:
-    """Converts the expressions of one function; called with an expression."""
+    """Converts the expressions of one function."""
 
     def __init__(self, linker: Linker, scan: Scan) -> None:
         self._linker, self._scan = linker, scan
 
-    def __call__(self, e: n.Expr) -> ast.expr:
+    def expr(self, e: n.Expr) -> ast.expr:
+        """The ``ast`` of ``e``."""  # no __call__: that would take a piece of the C stack at each level
         return _CONVERT[type(e)](self, e)
 
     def builtin(self, name: str, value: Any) -> ast.Name:
@@ -69,7 +70,7 @@ class Expressions:
         return ast.Call(self.builtin(value.__name__, value), list(args), [])
 
     def _many(self, items: tuple[n.Expr, ...]) -> list[ast.expr]:
-        return [self(i) for i in items]
+        return [self.expr(i) for i in items]
 
     def _name(self, e: n.Name) -> ast.expr:
         return read(self._linker.name(e.id, self._scan))
@@ -109,41 +110,41 @@ class Expressions:
         return self._call_builtin(float, ast.Constant("inf")) if math.isinf(value) else ast.Constant(value)
 
     def _attr(self, e: n.Attr) -> ast.expr:
-        return ast.Attribute(self(e.value), e.name, _LOAD)
+        return ast.Attribute(self.expr(e.value), e.name, _LOAD)
 
     def _index(self, e: n.Index) -> ast.expr:
-        return ast.Subscript(self(e.value), self.subscript(e.index), _LOAD)
+        return ast.Subscript(self.expr(e.value), self.subscript(e.index), _LOAD)
 
     def subscript(self, e: n.Expr) -> ast.expr:
         """What stands between the brackets, where alone ``a:b`` may be written."""
         if type(e) is n.Slice:
             return self._colon(e)
         if type(e) is n.TupleExpr and not any(type(i) is n.Star for i in e.items):  # 3.10 has no `x[a:b, *c]`
-            return ast.Tuple([self._colon(i) if type(i) is n.Slice else self(i) for i in e.items], _LOAD)
-        return self(e)
+            return ast.Tuple([self._colon(i) if type(i) is n.Slice else self.expr(i) for i in e.items], _LOAD)
+        return self.expr(e)
 
     def _colon(self, e: n.Slice) -> ast.Slice:
-        return ast.Slice(*(None if p is None else self(p) for p in (e.lower, e.upper, e.step)))
+        return ast.Slice(*(None if p is None else self.expr(p) for p in (e.lower, e.upper, e.step)))
 
     def _slice(self, e: n.Slice) -> ast.expr:
         return self._call_builtin(
-            slice, *(ast.Constant(None) if p is None else self(p) for p in (e.lower, e.upper, e.step))
+            slice, *(ast.Constant(None) if p is None else self.expr(p) for p in (e.lower, e.upper, e.step))
         )
 
     def _unary(self, e: n.Unary) -> ast.expr:
-        return ast.UnaryOp(UNARY[e.op](), self(e.operand))
+        return ast.UnaryOp(UNARY[e.op](), self.expr(e.operand))
 
     def _binary(self, e: n.Binary) -> ast.expr:
-        return ast.BinOp(self(e.left), BINARY[e.op](), self(e.right))
+        return ast.BinOp(self.expr(e.left), BINARY[e.op](), self.expr(e.right))
 
     def _compare(self, e: n.Compare) -> ast.expr:
-        return ast.Compare(self(e.left), [COMPARE[e.op]()], [self(e.right)])
+        return ast.Compare(self.expr(e.left), [COMPARE[e.op]()], [self.expr(e.right)])
 
     def _star(self, e: n.Star) -> ast.expr:
-        return ast.Starred(self(e.value), _LOAD)
+        return ast.Starred(self.expr(e.value), _LOAD)
 
     def _call(self, e: n.Call) -> ast.expr:
-        return ast.Call(self(e.func), self._many(e.args), [ast.keyword(k, self(v)) for k, v in e.kwargs])
+        return ast.Call(self.expr(e.func), self._many(e.args), [ast.keyword(k, self.expr(v)) for k, v in e.kwargs])
 
     def _tuple(self, e: n.TupleExpr) -> ast.expr:
         return ast.Tuple(self._many(e.items), _LOAD)
@@ -155,13 +156,13 @@ class Expressions:
         return ast.Set(self._many(e.items)) if e.items else self._call_builtin(set)
 
     def _dict(self, e: n.DictExpr) -> ast.expr:
-        return ast.Dict([None if k is None else self(k) for k in e.keys], self._many(e.values))
+        return ast.Dict([None if k is None else self.expr(k) for k in e.keys], self._many(e.values))
 
     def _ifexp(self, e: n.IfExp) -> ast.expr:
-        return ast.IfExp(self(e.test), self(e.body), self(e.orelse))
+        return ast.IfExp(self.expr(e.test), self.expr(e.body), self.expr(e.orelse))
 
     def _lambda(self, e: n.Lambda) -> ast.expr:
-        return ast.Lambda(arguments([n.Param(p) for p in e.params]), self(e.body))
+        return ast.Lambda(arguments([n.Param(p) for p in e.params]), self.expr(e.body))
 
     def _closure(self, e: n.Closure) -> ast.expr:
         function = read(self._linker.function_name(e.function))

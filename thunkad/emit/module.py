@@ -11,7 +11,7 @@ from thunkad.emit.linker import Linker
 from thunkad.emit.printer import print_module, print_plainly
 from thunkad.emit.statements import Statements
 from thunkad.ir import nodes as n
-from thunkad.tree.parse import deep_recursion
+from thunkad.tree.parse import deep_recursion, parse_module
 
 
 @dataclass
@@ -68,7 +68,7 @@ def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = Non
         if parsed is None or not same(plain, parsed):
             # the text is what runs, so it must mean what was built
             text = print_plainly(tree, convert.comments)
-            parsed = ast.parse(text)
+            parsed = parse_module(text)
             if not same(plain, parsed):
                 raise AssertionError("generated code can't be written as text:\n" + text)
         lines: dict[int, tuple[str, int]] = {}
@@ -87,7 +87,7 @@ def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = Non
 
 def _parse(text: str) -> ast.Module | None:
     try:
-        return ast.parse(text)
+        return parse_module(text)
     except SyntaxError:
         return None
 

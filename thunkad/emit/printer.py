@@ -29,13 +29,52 @@ def _astor() -> tuple[type, Any]:
                 super().visit_Constant(node)
 
         def visit_Tuple(self, node: ast.Tuple) -> None:
-            # `x += *a, b` and, before 3.11, `x[*a, b]` are no syntax: brackets round what holds a star
-            with self.delimit(node) as delimiters:
-                starred = any(isinstance(e, ast.Starred) for e in node.elts)
-                delimiters.discard = delimiters.discard and bool(node.elts) and not starred
+            # astor leaves the brackets out in `if a, b:`, in `x[(a, b):]` and, before 3.11 no syntax, in `x[*a, b]`
+            starred = any(isinstance(e, ast.Starred) for e in node.elts)
+            with self.delimit("()") as delimiters:
+                delimiters.discard = getattr(node, "bare", False) and bool(node.elts) and not starred
                 self.comma_list(node.elts, len(node.elts) == 1)
 
+        def visit_Assign(self, node: ast.Assign) -> None:
+            _may_be_bare(*node.targets, node.value)
+            super().visit_Assign(node)
+
+        def visit_Return(self, node: ast.Return) -> None:
+            _may_be_bare(node.value)
+            super().visit_Return(node)
+
+        def visit_For(self, node: ast.For) -> None:
+            _may_be_bare(node.target)
+            super().visit_For(node)
+
+        def visit_Subscript(self, node: ast.Subscript) -> None:
+            _may_be_bare(node.slice)
+            super().visit_Subscript(node)
+
+        def visit_Dict(self, node: ast.Dict) -> None:
+            values = [v for k, v in zip(node.keys, node.values) if k is not None]
+            code_gen.set_precedence(code_gen.Precedence.Comma, *values)  # not after `**`, which binds more tightly
+            with self.delimit("{}"):
+                for k, (key, value) in enumerate(zip(node.keys, node.values)):
+                    self.write(", " if k else "", key or "", ": " if key else "**", value)
+
+        def visit_Lambda(self, node: ast.Lambda) -> None:
+            with self.delimit(node) as delimiters:
+                code_gen.set_precedence(delimiters.p, node.body)
+                self.write("lambda ")
+                before = len(self.result)
+                self.visit_arguments(node.args)
+                if len(self.result) == before:
+                    self.result[-1] = "lambda"
+                self.write(": ", node.body)
+
     return Generator, source_repr.split_lines
+
+
+def _may_be_bare(*nodes: ast.expr | None) -> None:
+    for node in nodes:
+        if isinstance(node, ast.Tuple):
+            node.bare = True  # type: ignore[attr-defined]
 
 
 def print_module(tree: ast.Module, comments: list[str] | None = None) -> str:

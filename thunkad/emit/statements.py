@@ -33,7 +33,8 @@ class Statements:
 class _Body:
     def __init__(self, linker: Linker, scan: Scan, comments: list[str]) -> None:
         self._linker, self._scan, self._comments = linker, scan, comments
-        self._expr = Expressions(linker, scan)
+        self._convert = Expressions(linker, scan)
+        self._expr = self._convert.expr
 
     def define(self, f: n.Function, name: str) -> ast.FunctionDef:
         body = self.block(f.body)
@@ -136,7 +137,7 @@ class _Body:
         sequence = self._expr(s.iter)
         if s.count is not None:
             target = ast.Tuple([write(s.count), target], ast.Store())
-            sequence = ast.Call(self._expr.builtin("enumerate", enumerate), [sequence], [])
+            sequence = ast.Call(self._convert.builtin("enumerate", enumerate), [sequence], [])
         return ast.For(target, sequence, self._loop_body(s.body, s.stop, s.line), [])
 
     def _loop_body(self, body: list[n.Stmt], stop: str | None, line: int) -> list[ast.stmt]:
