@@ -1,4 +1,4 @@
-"""The function nodes of a module, and the least piece of a module that compiles a function as the whole module would."""
+"""The function nodes of a module, and the least piece of it that compiles a function as the whole would."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 from thunkad.tree.parse import AstFunction
 
@@ -38,11 +40,11 @@ def first_line(node: ast.AST) -> int:
 
 
 def functions(tree: ast.Module, name: str, line: int | None = None) -> Iterator[Candidate]:
-    """The functions called ``name`` (``"<lambda>"``: the lambdas) in ``tree``; with ``line``, those that begin there."""
-    stack: list[tuple[ast.AST, tuple]] = [(tree, ())]
+    """The functions in ``tree`` called ``name`` (``"<lambda>"``: the lambdas), with ``line`` those that begin there."""
+    stack: list[tuple[ast.AST, tuple[Any, ...]]] = [(tree, ())]
     while stack:
         node, above = stack.pop()
-        if line is not None and isinstance(node, ast.stmt) and not first_line(node) <= line <= node.end_lineno:
+        if line is not None and isinstance(node, ast.stmt) and not first_line(node) <= line <= (node.end_lineno or 0):
             continue  # only statements are skipped: the positions inside f-strings are unreliable before 3.12
         if isinstance(node, _FUNCTIONS) and getattr(node, "name", "<lambda>") == name:
             if line is None or first_line(node) == line:
@@ -52,7 +54,7 @@ def functions(tree: ast.Module, name: str, line: int | None = None) -> Iterator[
         stack.extend((child, above) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
-def _unlink(above: tuple) -> tuple[ast.AST, ...]:
+def _unlink(above: tuple[Any, ...]) -> tuple[ast.AST, ...]:
     found = []
     while above:
         node, above = above
@@ -63,13 +65,13 @@ def _unlink(above: tuple) -> tuple[ast.AST, ...]:
 def unit_of(candidate: Candidate) -> tuple[ast.stmt, tuple[ast.ClassDef, ...]]:
     """The statement that has to be compiled to get the code of ``candidate``, and the classes around it.
 
-    The code of a function depends on the functions around it (closure variables) and on the names of the classes around it
-    (private names, ``__class__``), but not on the other statements of a module or class body.
+    The code of a function depends on the functions around it (closure variables) and on the names of the classes around
+    it (private names, ``__class__``), but not on the other statements of a module or class body.
     """
     path = (*candidate.around, candidate.node)
     classes = []
     statement = path[0]
-    for outer, inner in zip(path, path[1:]):
+    for outer, inner in pairwise(path):
         if isinstance(outer, ast.stmt):  # else an except or case clause, which can't stand alone
             statement = outer
         if isinstance(outer, ast.ClassDef) and any(inner is child for child in outer.body):
@@ -84,7 +86,8 @@ def unit_of(candidate: Candidate) -> tuple[ast.stmt, tuple[ast.ClassDef, ...]]:
 def standalone(unit: ast.stmt, classes: tuple[ast.ClassDef, ...]) -> ast.Module:
     """A module of ``unit`` alone, inside bare copies of ``classes``; the nodes of ``unit`` are shared."""
     for cls in reversed(classes):
-        parts = {"type_params": cls.type_params} if sys.version_info >= (3, 12) else {}
-        shell = ast.ClassDef(name=cls.name, bases=[], keywords=[], body=[unit], decorator_list=[], **parts)
+        shell = ast.ClassDef(name=cls.name, bases=[], keywords=[], body=[unit], decorator_list=[])
+        if sys.version_info >= (3, 12):
+            shell.type_params = cls.type_params
         unit = ast.copy_location(shell, cls)
     return ast.Module(body=[unit], type_ignores=[])

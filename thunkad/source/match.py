@@ -1,14 +1,14 @@
-"""Is this text the source of that code?  Compile it and compare: nothing less tells two lambdas of a line apart, or notices
-that a file or a notebook cell was changed after it was run."""
+"""Is this text the source of that code?  Compile it and compare.
+
+Nothing less tells two lambdas of a line apart, or notices that a file or a notebook cell was changed after it was run.
+"""
 
 from __future__ import annotations
-
 import __future__
 
 import ast
 import copy
-import dis
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
@@ -21,54 +21,76 @@ for _feature in __future__.all_feature_names:
     _FUTURE_FLAGS |= getattr(__future__, _feature).compiler_flag
 
 
-def matching(module: ParsedModule, candidates: Sequence[Candidate], code: CodeType) -> Candidate | None:
+Rewrite = Callable[[ast.Module], Any]
+
+
+def matching(
+    module: ParsedModule, candidates: Sequence[Candidate], code: CodeType, rewrite: Rewrite | None = None
+) -> Candidate | None:
     """The candidate that compiles to ``code``; None if there is none.
+
+    ``rewrite`` does to a tree, in place, what an import hook did to that of the whole module.
 
     Raises
     ------
     RecursionError
         An expression is nested too deeply to be compiled again.
     """
-    units: dict[int, list[Candidate]] = {}
+    groups: dict[tuple[int, int], list[Candidate]] = {}
+    nodes = {c.node for c in candidates}
     for candidate in candidates:
-        units.setdefault(id(unit_of(candidate)[0]), []).append(candidate)
-    for group in units.values():
-        for candidate, compiled in _compiled(module, group, code):
+        depth = sum(outer in nodes for outer in candidate.around)  # a node can't be moved together with one inside it
+        groups.setdefault((id(unit_of(candidate)[0]), depth), []).append(candidate)
+    for group in groups.values():
+        # With several candidates the line alone does not say which of them a code comes from.
+        for candidate, compiled in _compiled(module, group, code, len(candidates) > 1, rewrite):
             if same_code(compiled, code):
                 return candidate
     return None
 
 
-def _compiled(module: ParsedModule, group: list[Candidate], like: CodeType) -> list[tuple[Candidate, CodeType]]:
-    """The candidates of one unit with the code that each compiles to."""
+def _compiled(
+    module: ParsedModule, group: list[Candidate], like: CodeType, move: bool, rewrite: Rewrite | None
+) -> Iterator[tuple[Candidate, CodeType]]:
+    """The candidates of one unit, none inside another, with the code that each compiles to."""
     unit, classes = unit_of(group[0])
     by_line = {first_line(c.node): c for c in group}
-    if len(by_line) < len(group):
-        unit, by_line = _with_a_line_each(unit, group, len(module.lines))
-    whole = _compile(standalone(unit, classes), module.filename, like)
-    found = []
-    for compiled in _nested(whole):
+    if move or rewrite is not None:
+        unit, by_line = _moved_apart(unit, group, len(module.lines) + 1)
+    tree = standalone(unit, classes)
+    if rewrite is not None:
+        with deep_recursion():
+            rewrite(tree)
+    stack = [_compile(tree, module.filename, like)]
+    while stack:
+        compiled = stack.pop()
         candidate = by_line.get(compiled.co_firstlineno)
         if candidate is not None and compiled.co_name == like.co_name:
-            found.append((candidate, compiled))
-    return found
+            yield candidate, compiled  # what is inside may begin on the same line, but is no code of this candidate
+        else:
+            stack.extend(c for c in compiled.co_consts if isinstance(c, CodeType))
 
 
-def _with_a_line_each(
-    unit: ast.stmt, group: list[Candidate], last_line: int
-) -> tuple[ast.stmt, dict[int, Candidate]]:
-    """A copy of ``unit`` in which the lambdas of ``group`` begin at different lines past the end of the file.
+def _moved_apart(unit: ast.stmt, group: list[Candidate], line: int) -> tuple[ast.stmt, dict[int, Candidate]]:
+    """A copy of ``unit`` in which each function of ``group`` has lines of its own, from ``line`` on.
 
-    Otherwise the codes of several lambdas of a line would all name the same first line.  Lines are not compared.
+    So the first line of a code tells which of them it comes from.  Each is moved as a whole, because the compiler may
+    leave a NOP where two lines meet.  Defaults stay: they are code of the surroundings.
     """
-    memo: dict[int, ast.AST] = {}
+    memo: dict[int, Any] = {}
     with deep_recursion():
         unit = copy.deepcopy(unit, memo)
     by_line = {}
-    for line, candidate in enumerate(group, last_line + 1):
+    for candidate in group:
         node = memo[id(candidate.node)]
-        node.lineno, node.end_lineno = line, line + node.end_lineno - node.lineno  # type: ignore[attr-defined]
+        start, end = first_line(node), node.end_lineno
+        body = [node.body] if isinstance(node, ast.Lambda) else [*node.decorator_list, *node.body]
+        for part in (node, *(inner for tree in body for inner in ast.walk(tree))):
+            if hasattr(part, "lineno"):
+                part.lineno += line - start
+                part.end_lineno += line - start
         by_line[line] = candidate
+        line += end - start + 1
     return unit, by_line
 
 
@@ -79,19 +101,11 @@ def _compile(tree: ast.Module, filename: str, like: CodeType) -> CodeType:
         return compile(tree, filename, "exec", flags=flags, dont_inherit=True)
 
 
-def _nested(code: CodeType) -> Iterator[CodeType]:
-    stack = [code]
-    while stack:
-        code = stack.pop()
-        yield code
-        stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
-
-
 # ---------------------------------------------------------------- comparison
 
 _FIELDS = (
-    "co_name", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code", "co_names", "co_varnames",
-    "co_freevars", "co_cellvars", "co_exceptiontable",
+    "co_name", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code", "co_names",
+    "co_varnames", "co_freevars", "co_cellvars", "co_exceptiontable",
 )  # fmt: skip
 
 
@@ -112,60 +126,3 @@ def _same_constant(a: Any, b: Any) -> bool:
     if isinstance(a, frozenset):
         return {(type(x), repr(x)) for x in a} == {(type(x), repr(x)) for x in b}
     return repr(a) == repr(b)  # tells 0.0 from -0.0, and nan is like nan
-
-
-# ---------------------------------------------------------------- functions whose assertions pytest has rewritten
-
-
-def matching_but_for_assertions(
-    module: ParsedModule, candidates: Sequence[Candidate], code: CodeType
-) -> Candidate | None:
-    """The candidate that, without its assertions, is found again in ``code``.
-
-    pytest compiles test modules with other code in place of each ``assert``.  The rest is compared as far as that allows:
-    signature, names, constants, operators, nested functions.
-    """
-    for candidate in candidates:
-        if not any(isinstance(part, ast.Assert) for part in ast.walk(candidate.node)):
-            continue
-        unit, classes = unit_of(candidate)
-        with deep_recursion():
-            bare = _DropAssertions().visit(copy.deepcopy(unit))
-        for compiled in _nested(_compile(standalone(bare, classes), module.filename, code)):
-            if compiled.co_firstlineno == first_line(candidate.node) and _contained(compiled, code):
-                return candidate
-    return None
-
-
-class _DropAssertions(ast.NodeTransformer):
-    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        return ast.copy_location(ast.Pass(), node)
-
-
-def _contained(part: CodeType, whole: CodeType) -> bool:
-    if part.co_name != whole.co_name or _signature(part) != _signature(whole):
-        return False
-    if not (_all_names(part) <= _all_names(whole) and _operations(part) <= _operations(whole)):
-        return False
-    return all(
-        any(_contained(c, w) if isinstance(c, CodeType) and isinstance(w, CodeType) else _same_constant(c, w)
-            for w in whole.co_consts)
-        for c in part.co_consts if c is not None
-    )  # fmt: skip
-
-
-def _signature(code: CodeType) -> tuple:
-    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-    return code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_varnames[:count]
-
-
-def _all_names(code: CodeType) -> set[str]:
-    return {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
-
-
-def _operations(code: CodeType) -> set[tuple[str, str]]:
-    return {
-        (i.opname, i.argrepr)
-        for i in dis.get_instructions(code)
-        if i.opname.startswith(("BINARY_", "INPLACE_", "UNARY_")) and i.opname != "UNARY_NOT"
-    }

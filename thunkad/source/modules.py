@@ -32,9 +32,9 @@ _parsed: OrderedDict[tuple[str, str], ParsedModule] = OrderedDict()
 def texts_of(fn: FunctionType) -> Iterator[tuple[str, str]]:
     """``(filename, text)`` of whatever may be the source of ``fn``, likeliest first, without repetition.
 
-    What ``linecache`` holds comes first: notebooks, doctests and generated code put their text there.  It may be older than
-    the code (a module that was reloaded), so the file as it is now comes next; then ``__file__``, for a relative file name
-    and a changed working directory.
+    What ``linecache`` holds comes first: notebooks, doctests and generated code put their text there.  It may be older
+    than the code (a module that was reloaded), so the file as it is now comes next; then ``__file__``, for a relative
+    file name and a changed working directory.
     """
     filename, namespace = fn.__code__.co_filename, fn.__globals__
     seen = set()

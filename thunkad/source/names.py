@@ -15,7 +15,7 @@ def binding_of(fn: FunctionType, name: str) -> Literal["closure", "global", "bui
         return "closure"
     if _has(fn.__globals__, name):
         return "global"
-    return "builtin" if _has(fn.__builtins__, name) else None
+    return "builtin" if _has(_builtins(fn), name) else None
 
 
 def lookup(fn: FunctionType, name: str) -> Any:
@@ -34,12 +34,16 @@ def lookup(fn: FunctionType, name: str) -> Any:
         except ValueError:  # an empty cell hides a global of the same name, as it does for Python
             raise KeyError(name) from None
     # by subscription, not `in`: a namespace may be a dict with __missing__, which LOAD_GLOBAL honours
-    for namespace in (fn.__globals__, fn.__builtins__):
+    for namespace in (fn.__globals__, _builtins(fn)):
         try:
             return namespace[name]
         except KeyError:
             continue
     raise KeyError(name)
+
+
+def _builtins(fn: FunctionType) -> dict[str, Any]:
+    return fn.__builtins__  # type: ignore[attr-defined]  # of every function since 3.10
 
 
 def _has(namespace: dict[str, Any], name: str) -> bool:

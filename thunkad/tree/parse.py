@@ -13,13 +13,14 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 import gast
 
 __all__ = ["AstFunction", "GastFunction", "deep_recursion", "gast", "parse_module", "quiet", "to_gast"]
 
-AstFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-GastFunction = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
+AstFunction: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+GastFunction: TypeAlias = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
 
 # A sum of 2000 terms takes about 8000 frames of a tree visitor.  More would overflow the 8 MB C stack of Python 3.10,
 # where a Python call takes a piece of it.
@@ -68,7 +69,7 @@ _warnings_lock = threading.RLock()
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings: the text was compiled before, so the user has seen them, and under ``-W error`` they would be errors."""
+    """Give no warnings while user text is compiled again: it has given them before, and ``-W error`` would stop us."""
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
