@@ -107,6 +107,35 @@ def test_lifted_functions_and_their_captures():
     assert (g(4), h(4), k(4)) == (70, 3, 40)
 
 
+def test_defaults_of_a_lifted_function_are_evaluated_where_it_is_made():
+    params = [Param("y"), Param("d", has_default=True), Param("r", "var_positional"), Param("k", "keyword"),
+              Param("kw", "var_keyword")]  # fmt: skip
+    everything = TupleExpr(tuple(Name(i) for i in ("a", "y", "d", "r", "k", "kw")))
+    inner = Function("g", params, [Return(everything)], captures=("a",))
+    make = Closure(inner, (Name("x"),), (Binary("+", Name("x"), Const(1)),), (("k", Name("x")),))
+    body = [Assign("g", make), Assign("x", Const(None)), Return(Name("g"))]
+    g = build([function("f", ["x"], body)])["f"](5)
+    assert g(1) == (5, 1, 6, (), 5, {}) and g(1, 2, 3, k=4, z=9) == (5, 1, 2, (3,), 4, {"z": 9})
+    assert g(1, d=0) == (5, 1, 0, (), 5, {})
+
+    bare = Function("g", [Param("y", has_default=True)], [Return(Name("y"))])
+    assert build([function("f", ["x"], [Return(Closure(bare, (), (Name("x"),)))])])["f"](5)() == 5
+    only = Function("g", [Param("k", "keyword")], [Return(Name("k"))])
+    emitted = emit([function("f", ["x"], [Return(Closure(only, (), (), (("k", Name("x")),)))])])
+    assert "return partial(g, k=x)" in emitted.text
+    h = load(emitted, ["f"], None, "x")["f"](5)
+    assert (h(), h(k=1)) == (5, 1)
+
+
+def test_the_class_cell_of_a_method_is_shared():
+    class Base:
+        def m(self):
+            return __class__
+
+    body = [Return(Global("__class__"))]
+    assert build([function("f", ["self"], body)], Base.m)["f"](None) is Base
+
+
 def parity(name, other, base):
     test = Compare("==", Name("n"), Const(0))
     less = Binary("-", Name("n"), Const(1))

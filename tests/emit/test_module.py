@@ -10,8 +10,8 @@ from thunkad.compiled.load import load
 from thunkad.emit.module import emit, same
 from thunkad.errors import ThunkadError
 from thunkad.ir.nodes import (
-    Append, Assert, Assign, Attr, Binary, Break, Call, Closure, Comment, Compare, Const, Continue, Define, Delete,
-    DictExpr, Effect, For, Function, Global, If, IfExp, Index, Inplace, Lambda, ListExpr, Name, Param, Raise, Ref,
+    Append, Assert, Assign, Attr, Binary, Break, Call, Comment, Compare, Const, Continue, Define, Delete,
+    DictExpr, Effect, For, Function, Global, If, IfExp, Index, Inplace, Lambda, ListExpr, Name, Param, Raise,
     Return, SetExpr, Slice, Star, Store, TupleExpr, Unary, Unpack, Update, While,
 )  # fmt: skip
 

@@ -73,14 +73,15 @@ def load(
         namespace = {"__builtins__": builtins, "__name__": "thunkad.generated"}
     own = {name: types.CellType() for name in codes}
     cells.update(own)
-    functions = {}
+    functions: dict[str, types.FunctionType] = {}
     for name, code in codes.items():
         function = types.FunctionType(code, namespace, name, None, tuple(cells[v] for v in code.co_freevars))
         own[name].cell_contents = functions[name] = function
     _register(filename, Generated(label, emitted.text, emitted.lines), list(codes.values()))
-    out = {name: functions[emitted.names[name]] for name in main_names}
+    out: dict[str, Callable[..., Any]] = {name: functions[emitted.names[name]] for name in main_names}
     for name, (positional, keyword) in (defaults or {}).items():
-        out[name].__defaults__, out[name].__kwdefaults__ = positional, keyword
+        function = functions[emitted.names[name]]
+        function.__defaults__, function.__kwdefaults__ = positional, keyword
     return out
 
 

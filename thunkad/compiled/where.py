@@ -59,8 +59,8 @@ def _innermost(error: BaseException, registry: Mapping[str, Generated]) -> tuple
 def _describe(record: Generated, line: int) -> str:
     origin = record.lines.get(line)
     if origin is None:
-        text = record.text.splitlines()[line - 1 : line]
-        return f"in the {record.label}, generated line {line}: {''.join(text).strip()}"
+        generated_text = "".join(record.text.splitlines()[line - 1 : line]).strip()
+        return f"in the {record.label}, generated line {line}: {generated_text}"
     filename, number = origin
     text = linecache.getline(filename, number).strip()
     return f'in the {record.label}, from File "{filename}", line {number}' + (f": {text}" if text else "")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from thunkad.emit.linker import Linker, Scan
+from thunkad.emit.linker import Linker, Scan, all_parameters
 from thunkad.ir import nodes as n
 
 BINARY: dict[str, type[ast.operator]] = {
@@ -165,10 +165,26 @@ class Expressions:
         return ast.Lambda(arguments([n.Param(p) for p in e.params]), self.expr(e.body))
 
     def _closure(self, e: n.Closure) -> ast.expr:
-        function = read(self._linker.function_name(e.function))
-        if not e.captures:
+        function: ast.expr = read(self._linker.function_name(e.function))
+        keywords = [ast.keyword(k, self.expr(v)) for k, v in e.kw_defaults]
+        if e.defaults:
+            function, keywords = self._with_defaults(function, e), []
+        if not e.captures and not keywords:
             return function
-        return ast.Call(self.builtin("partial", functools.partial), [function, *self._many(e.captures)], [])
+        return ast.Call(self.builtin("partial", functools.partial), [function, *self._many(e.captures)], keywords)
+
+    def _with_defaults(self, function: ast.expr, e: n.Closure) -> ast.Lambda:
+        """``function`` behind a lambda that evaluates the defaults now; ``partial`` has none that a call can override."""
+        params = all_parameters(e.function)
+        signature = arguments(params)
+        signature.defaults = self._many(e.defaults)
+        own = dict(e.kw_defaults)
+        signature.kw_defaults = [self.expr(own[a.arg]) if a.arg in own else None for a in signature.kwonlyargs]
+        args: list[ast.expr] = [read(p.name) for p in params if p.kind == "positional"]
+        args += [ast.Starred(read(p.name), _LOAD) for p in params if p.kind == "var_positional"]
+        named = [ast.keyword(p.name, read(p.name)) for p in params if p.kind == "keyword"]
+        named += [ast.keyword(None, read(p.name)) for p in params if p.kind == "var_keyword"]
+        return ast.Lambda(signature, ast.Call(function, args, named))
 
     def _inplace(self, e: n.Inplace) -> ast.expr:
         raise TypeError("an Inplace is a whole statement, never an operand")

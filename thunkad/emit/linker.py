@@ -37,6 +37,7 @@ class Scan:
     def _scope(self, f: n.Function, outer: frozenset[str]) -> None:
         bound = outer | {p.name for p in all_parameters(f)} | walk.assigned(f.body)
         self.locals.update(dict.fromkeys(p.name for p in all_parameters(f)))
+        s: Any
         for s in walk.statements(f.body):
             self.locals.update(dict.fromkeys(walk.writes(s)))
             for e in walk.expressions(s):
@@ -56,8 +57,8 @@ class Scan:
         if name not in bound:
             self.unbound[name] = None
 
-    def _expression(self, e: n.Expr, bound: frozenset[str]) -> None:
-        stack = [e]
+    def _expression(self, e: Any, bound: frozenset[str]) -> None:
+        stack: list[Any] = [e]
         while stack:
             e = stack.pop()
             t = type(e)
@@ -70,7 +71,7 @@ class Scan:
                 self._expression(e.body, bound | set(e.params))
             elif t is n.Closure:
                 self.functions[id(e.function)] = e.function
-                stack.extend(reversed(e.captures))
+                stack.extend(reversed(walk.children(e)))
             elif t is n.Ref:
                 if isinstance(e.value, n.Function):
                     self.functions[id(e.value)] = e.value
@@ -84,7 +85,7 @@ class Linker:
     Parameters
     ----------
     functions : list of Function
-        The functions asked for.  Those that they refer to (``Closure.function``, a ``Ref`` to a ``Function``) join them.
+        The functions asked for.  Those that they refer to (``Closure.function``, ``Ref`` to a ``Function``) join them.
     globals_of : mapping, optional
         What the user's globals, builtins and closure variables are bound to.
 

@@ -111,17 +111,25 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, ast.AST):
-        return all([same(getattr(a, f, None), getattr(b, f, None)) for f in a._fields])
+        for f in a._fields:  # loops: a generator would take a piece of the C stack at each level
+            if not same(getattr(a, f, None), getattr(b, f, None)):
+                return False
+        return True
     if type(a) is list:
-        return len(a) == len(b) and all([same(x, y) for x, y in zip(a, b)])
-    return a == b or (a != a and b != b)
+        if len(a) != len(b):
+            return False
+        for x, y in zip(a, b):
+            if not same(x, y):
+                return False
+        return True
+    return bool(a == b)
 
 
 def _map_lines(built: list[ast.stmt], parsed: list[ast.stmt], filename: str, lines: dict[int, tuple[str, int]]) -> None:
     for node, twin in zip(built, parsed):
         origin = getattr(node, "origin", 0)
-        inner = getattr(twin, "body", None)
-        end = inner[0].lineno - 1 if inner else twin.end_lineno
+        inner: list[ast.stmt] = getattr(twin, "body", [])
+        end = inner[0].lineno - 1 if inner else twin.end_lineno or 0
         if origin:
             for line in range(twin.lineno, max(end, twin.lineno) + 1):
                 lines[line] = (filename, origin)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from typing import Any
 
 from thunkad.emit.expressions import BINARY, Expressions, arguments, read, write
 from thunkad.emit.linker import Linker, Scan, all_parameters
@@ -38,7 +39,7 @@ class _Body:
 
     def define(self, f: n.Function, name: str) -> ast.FunctionDef:
         body = self.block(f.body)
-        more = {"type_params": []} if sys.version_info >= (3, 12) else {}
+        more: dict[str, Any] = {"type_params": []} if sys.version_info >= (3, 12) else {}
         out = ast.FunctionDef(
             name=name, args=arguments(all_parameters(f)), body=body, decorator_list=[], returns=None, **more
         )
@@ -59,7 +60,7 @@ class _Body:
             out.append(_at(ast.Pass(), 0))
         return out
 
-    def _statement(self, s: n.Stmt) -> list[ast.stmt]:
+    def _statement(self, s: Any) -> list[ast.stmt]:
         t, expr = type(s), self._expr
         if t is n.Assign:
             if type(s.value) is n.Inplace:
