@@ -227,6 +227,10 @@ def test_names_that_nothing_binds_are_refused():
         text([Return(Name("y"))])
     with pytest.raises(ThunkadError, match="local and a global"):
         text([Return(Binary("+", Name("x"), Global("x")))])
+    with pytest.raises(ThunkadError, match="local and a global"):
+        text([Return(Lambda(("y",), Global("y")))])
+    with pytest.raises(ThunkadError, match="local and a global"):
+        text([Define(function([Return(Global("x"))], [], "inner")), Return(Name("inner"))])
 
 
 def test_lines_lead_back_to_the_users_file():

@@ -48,9 +48,6 @@ class Scan:
                 self._read(s.stop, bound)
             elif type(s) is n.Define:
                 self._scope(s.function, bound)
-        for name in self.globals:
-            if name in bound:
-                raise ThunkadError(f"{f.name}: {name!r} is both a local and a global of generated code", hint=_FAULT)
 
     def _read(self, name: str, bound: frozenset[str]) -> None:
         self.reads[name] += 1
@@ -65,6 +62,9 @@ class Scan:
             if t is n.Name:
                 self._read(e.id, bound)
             elif t is n.Global:
+                if e.id in bound:
+                    message = f"{self.function.name}: {e.id!r} is both a local and a global of generated code"
+                    raise ThunkadError(message, hint=_FAULT)
                 self.globals[e.id] = None
             elif t is n.Lambda:
                 self.locals.update(dict.fromkeys(e.params))
