@@ -14,7 +14,7 @@ from thunkad.errors import RuleError
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
 from thunkad.rules.table import TABLE
 from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
-from thunkad.tangents import AbstractZero, thunk
+from thunkad.tangents import ZERO, AbstractZero, thunk
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -137,7 +137,7 @@ def _elementwise_frule(fn: Any, partials: tuple[Callable[..., Any], ...]) -> Cal
             if not isinstance(dot, AbstractZero):
                 term = partials_at(partials, len(args), k, result, args) * dot
                 total = term if total is None else total + term
-        return result, stretch(total, result)
+        return result, ZERO if total is None or isinstance(total, AbstractZero) else stretch(total, result)
 
     rule.__name__ = getattr(fn, "__name__", "rule")
     names = [p.name for p in _elementwise_signature(partials).parameters.values()]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.rules.resolve import signature_types
 from thunkad.rules.table import TABLE
 from thunkad.testing.leaves import copied, leaves, same
 from thunkad.testing.report import fail
@@ -74,22 +74,12 @@ def find_entry(fn: Any, kind: str, rule: Rule | None, args: tuple[Any, ...], sub
 def candidates(fn: Any, kind: str, args: tuple[Any, ...]) -> list[Entry]:
     """The rules that take these arguments, the winner first: user before library, specific before general."""
     found = [e for e in TABLE.snapshot.entries(fn) if e.kind == kind]
-    fitting = [e for e in found if all(isinstance(a, t) for a, t in zip(args, _types(e)))]
+    fitting = [e for e in found if all(isinstance(a, t) for a, t in zip(args, signature_types(e)))]
 
     def depth(e: Entry) -> int:
-        return sum(len(t.__mro__) for t in _types(e))
+        return sum(max(len(c.__mro__) for c in (t if isinstance(t, tuple) else (t,))) for t in signature_types(e))
 
     return sorted(fitting, key=lambda e: (e.layer == "user", depth(e)), reverse=True)
-
-
-def _types(entry: Entry) -> tuple[type, ...]:
-    if entry.types is not None:
-        return tuple(t for t in entry.types)
-    annotations = inspect.signature(entry.function, eval_str=True) if entry.function else None
-    parameters = list(annotations.parameters.values()) if annotations else []
-    return tuple(
-        p.annotation if isinstance(p.annotation, type) and p.annotation is not p.empty else object for p in parameters
-    )
 
 
 def tolerances(call: Call, rtol: float | None, atol: float | None) -> tuple[float, float]:

@@ -1,0 +1,59 @@
+"""Cotangents and tangents of functions of complex numbers that are not holomorphic; zero at the origin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thunkad.tangents import ZERO, AbstractZero
+
+
+def real_part(t: Any) -> Any:
+    """The real part; a real ``t`` itself."""
+    if isinstance(t, (float, int, AbstractZero)):
+        return t
+    return np.real(t) if np.iscomplexobj(t) else t
+
+
+def in_field_of(t: Any, x: Any) -> Any:
+    """``t``, without its imaginary part where ``x`` is real."""
+    return t if np.iscomplexobj(x) else real_part(t)
+
+
+def real_product(a: Any, b: Any) -> Any:
+    """``Re(conj(a) · b)``, the product where both are real."""
+    if np.iscomplexobj(a) or np.iscomplexobj(b):
+        return np.real(np.conjugate(a) * b)
+    return a * b
+
+
+def sign_bar(y_bar: Any, y: Any, x: Any) -> Any:
+    """The cotangent of what ``y = np.sign(x)`` takes: zero for real numbers; ``x / |x|`` turns with ``x``."""
+    if not np.iscomplexobj(x):
+        return ZERO
+    return np.where(x == 0, 0, (y_bar - y * real_product(y, y_bar)) / _nonzero_modulus(x))
+
+
+def sign_dot(y: Any, x: Any, x_dot: Any) -> Any:
+    """The tangent of ``y = np.sign(x)``: the same linear map as its transpose."""
+    return sign_bar(x_dot, y, x)
+
+
+def angle_bar(y_bar: Any, z: Any, deg: Any = False) -> Any:
+    """The cotangent of what ``np.angle`` takes; zero at the origin."""
+    r = _nonzero_modulus(z)
+    turned = 1j * (z / r) / r * real_part(y_bar)
+    return turned * (180 / np.pi) if deg else turned
+
+
+def angle_dot(z: Any, z_dot: Any, deg: Any = False) -> Any:
+    """The tangent of ``np.angle``; zero at the origin."""
+    r = _nonzero_modulus(z)
+    turned = np.imag(np.conjugate(z / r) * z_dot) / r
+    return turned * (180 / np.pi) if deg else turned
+
+
+def _nonzero_modulus(z: Any) -> Any:
+    r = np.abs(z)
+    return np.where(r == 0, 1.0, r)
