@@ -1,0 +1,248 @@
+"""What lowering works with: the block being filled, the variables in view, operands held in the order of evaluation.
+
+Each kind of gast node has one function that lowers it, registered under the name of its class with :func:`lowers`; the
+other modules ``lower_*`` hold these functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Protocol
+
+from thunkad.errors import Place, UnsupportedSyntaxError
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.normal.scope import Scope
+from thunkad.normal.scopes import Scopes
+from thunkad.runtime.cells import Cell
+
+CELL = n.Ref("Cell", Cell)
+
+
+class SourceLike(Protocol):
+    """What lowering asks of :class:`thunkad.source.functions.Source`."""
+
+    @property
+    def node(self) -> Any: ...
+    @property
+    def filename(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    def place(self, lineno: int) -> Place: ...
+
+
+@dataclass
+class Slot:
+    """Where a variable lives: in a local, in the cell that a local holds, or nowhere (its value is an atom)."""
+
+    atom: n.Expr
+    cell: bool = False
+
+
+@dataclass(eq=False)
+class Env:
+    """The variables of one execution of a scope; an inlined function has one for each call site."""
+
+    scope: Scope
+    parent: Env | None
+    slots: dict[str, Slot] = field(default_factory=dict)
+    defaults: dict[str, dict[str, n.Expr]] = field(default_factory=dict)  # of inlined functions made here
+
+    def of(self, scope: Scope) -> Env:
+        env: Env | None = self
+        while env is not None and env.scope is not scope:
+            env = env.parent
+        assert env is not None
+        return env
+
+
+@dataclass
+class Held:
+    """An operand that has been evaluated, while later operands still are."""
+
+    value: n.Expr
+    block: list[n.Stmt]
+    position: int
+    rebindings: int
+    calls: int
+    callee: bool
+
+
+Lowering = Callable[["Builder", Any], Any]
+_lowerings: dict[str, Lowering] = {}
+
+
+def lowers(*kinds: str) -> Callable[[Lowering], Lowering]:
+    """Register the function that lowers nodes of the named classes: expressions to ``Expr``, statements to None."""
+
+    def register(function: Lowering) -> Lowering:
+        _lowerings.update(dict.fromkeys(kinds, function))
+        return function
+
+    return register
+
+
+class Builder:
+    """Fills the body of one function.
+
+    Attributes
+    ----------
+    rebindings, calls : int
+        Count what may change the value of an operand that has been evaluated already.
+    stable : set of str
+        Locals that are never rebound while their value is in use.
+    """
+
+    def __init__(self, source: SourceLike, scopes: Scopes, names: Names, env: Env) -> None:
+        self.source, self.scopes, self.names, self.env = source, scopes, names, env
+        self.block: list[n.Stmt] = []
+        self.line = 0
+        self.rebindings = 0
+        self.calls = 0
+        self.stable: set[str] = set()
+
+    # ------------------------------------------------------------ emitting
+
+    def emit(self, statement: n.Stmt) -> None:
+        statement.line = self.line
+        self.block.append(statement)
+
+    def assign(self, name: str, value: n.Expr) -> None:
+        self.emit(n.Assign(name, value))
+
+    @contextmanager
+    def into(self, block: list[n.Stmt]) -> Iterator[list[n.Stmt]]:
+        outer, self.block = self.block, block
+        yield block
+        self.block = outer
+
+    @contextmanager
+    def within(self, env: Env) -> Iterator[Env]:
+        outer, self.env = self.env, env
+        yield env
+        self.env = outer
+
+    def temporary(self) -> str:
+        name = self.names.temporary()
+        self.stable.add(name)
+        return name
+
+    def temp(self, value: n.Expr) -> n.Name:
+        """``value`` in a new temporary."""
+        name = self.temporary()
+        self.assign(name, value)
+        return n.Name(name)
+
+    # ------------------------------------------------------------ nodes
+
+    def expression(self, node: Any) -> n.Expr:
+        """One operation over atoms with the value of ``node``; it has to be emitted before anything else is."""
+        return self._lowering(node)(self, node)
+
+    def atom(self, node: Any) -> n.Expr:
+        value = self.expression(node)
+        return value if isinstance(value, n.ATOMS) else self.temp(value)
+
+    def statements(self, nodes: list[Any]) -> None:
+        for node in nodes:
+            self.line = node.lineno
+            self._lowering(node)(self, node)
+
+    def statements_of(self, nodes: list[Any]) -> list[n.Stmt]:
+        with self.into([]) as block:
+            self.statements(nodes)
+        return block
+
+    def _lowering(self, node: Any) -> Lowering:
+        kind = type(node).__name__
+        function = _lowerings.get(kind)
+        if function is None:
+            self.unsupported(node, f"'{kind}' can't be differentiated", "Rewrite it with simpler statements.")
+        return function
+
+    def unsupported(self, node: Any, message: str, hint: str) -> NoReturn:
+        line = getattr(node, "lineno", None) or self.line
+        raise UnsupportedSyntaxError(f"{message}.", self.source.place(line), hint)
+
+    # ------------------------------------------------------------ operands
+
+    def hold(self, value: n.Expr, *, callee: bool = False) -> Held:
+        """Note an operand whose value is that of now, whatever the operands after it do."""
+        return Held(value, self.block, len(self.block), self.rebindings, self.calls, callee)
+
+    def settle(self, held: list[Held]) -> list[n.Expr]:
+        """The operands, with copies of those that later ones may have changed, made where they were evaluated."""
+        return [self._settled(h) for h in reversed(held)][::-1]
+
+    def _settled(self, h: Held) -> n.Expr:
+        rebound: set[str] = set()
+        if self.rebindings != h.rebindings:
+            rebound = walk.assigned(h.block[h.position :]) - self.stable
+        called = self.calls != h.calls and not h.callee
+        if not rebound and not called:
+            return h.value
+
+        def now(e: n.Expr) -> n.Expr:
+            if (type(e) is n.Name and e.id in rebound) or (type(e) is n.Global and called):
+                copy = self.temporary()
+                h.block.insert(h.position, n.Assign(copy, e, line=self.line))
+                return n.Name(copy)
+            return walk.map_expr(e, now)
+
+        return now(h.value)
+
+    def operands(self, *nodes: Any) -> list[n.Expr]:
+        """Atoms for expressions evaluated one after the other."""
+        return self.settle([self.hold(self.atom(node)) for node in nodes])
+
+    # ------------------------------------------------------------ variables
+
+    def slot(self, name: str) -> Slot | None:
+        """Where the variable that ``name`` means lives; None for a name from outside the function."""
+        owner = self.env.scope.owner(name)
+        return None if owner is None else self.env.of(owner).slots[name]
+
+    def read(self, name: str) -> n.Expr:
+        slot = self.slot(name)
+        if slot is None:
+            return n.Global(name)
+        return n.Attr(slot.atom, "value") if slot.cell else slot.atom
+
+    def local(self, name: str) -> str | None:
+        """The local that ``name`` is bound in directly; None if it lives in a cell."""
+        slot = self.slot(name)
+        assert slot is not None
+        if slot.cell:
+            return None
+        assert type(slot.atom) is n.Name
+        return slot.atom.id
+
+    def write(self, name: str, value: n.Expr) -> None:
+        """Bind ``name`` to ``value``, any single operation."""
+        local = self.local(name)
+        if local is not None:
+            self.assign(local, value)
+        else:
+            slot = self.slot(name)
+            assert slot is not None
+            atom = value if isinstance(value, n.ATOMS) else self.temp(value)
+            self.emit(n.Store(n.Attr(slot.atom, "value"), atom))
+
+    def enter(self, env: Env, params: dict[str, n.Expr]) -> None:
+        """Give the variables of ``env`` their places; ``params`` are values that are there already."""
+        scope = env.scope
+        for name in [*scope.params, *sorted(scope.bound - set(scope.params))]:
+            if name in env.slots or name in scope.functions:
+                continue
+            if name in scope.cells:
+                cell = self.names.new(f"{name}_cell")
+                self.stable.add(cell)
+                self.assign(cell, n.Call(CELL, (params[name],) if name in params else ()))
+                env.slots[name] = Slot(n.Name(cell), cell=True)
+            elif name in params:
+                env.slots[name] = Slot(params[name])
+            else:
+                env.slots[name] = Slot(n.Name(self.names.new(name)))

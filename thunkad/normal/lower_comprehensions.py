@@ -1,0 +1,92 @@
+"""Comprehensions, as loops that fill a container."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.ir import nodes as n
+from thunkad.normal.lower_builder import Builder, Env, lowers
+from thunkad.normal.lower_expressions import truth
+from thunkad.normal.lower_loops import iterable, loop_target
+
+# Functions that take all of an iterator at once, so that a list serves as well.
+CONSUMERS = (
+    "sum", "any", "all", "max", "min", "list", "tuple", "sorted", "set", "frozenset", "dict", "prod", "fsum", "join",
+    "fromiter", "deque", "Counter", "extend", "update",
+)  # fmt: skip
+NEW = {
+    "ListComp": ("rows", n.ListExpr(())),
+    "SetComp": ("members", n.Call(n.Ref("set", set))),
+    "DictComp": ("entries", n.DictExpr((), ())),
+}
+
+
+@lowers("ListComp", "SetComp", "DictComp")
+def comprehension(b: Builder, node: Any) -> n.Expr:
+    kind = type(node).__name__
+    return _fill(b, node, *NEW.get(kind, NEW["ListComp"]))
+
+
+def _fill(b: Builder, node: Any, wish: str, empty: n.Expr) -> n.Expr:
+    over = b.hold(iterable(b, node.generators[0].iter))  # belongs to the scope around
+    env = Env(b.scopes.of(node), b.env)
+    out = b.names.new(wish)
+    b.stable.add(out)
+    with b.within(env):
+        b.enter(env, {})
+        b.assign(out, empty)
+        _generators(b, node, 0, b.settle([over])[0], out)
+    return n.Name(out)
+
+
+def _generators(b: Builder, node: Any, k: int, over: n.Expr, out: str) -> None:
+    generator = node.generators[k]
+    if generator.is_async:
+        b.unsupported(node, "an asynchronous comprehension can't be differentiated", "Use a plain one.")
+    with b.into([]) as body:
+        target = loop_target(b, generator.target, body)
+        inner = body
+        for test in generator.ifs:
+            inner_test = truth(b, test)
+            inner = []
+            b.emit(n.If(inner_test, inner, []))
+            b.block = inner
+        if k + 1 < len(node.generators):
+            _generators(b, node, k + 1, iterable(b, node.generators[k + 1].iter), out)
+        else:
+            _element(b, node, out)
+    b.emit(n.For(target, over, body))
+
+
+def _element(b: Builder, node: Any, out: str) -> None:
+    kind = type(node).__name__
+    if kind == "DictComp":
+        key, value = b.operands(node.key, node.value)
+        b.emit(n.Store(n.Index(n.Name(out), key), value))
+    elif kind == "SetComp":
+        b.emit(n.Effect(n.Call(n.Attr(n.Name(out), "add"), (b.atom(node.elt),))))
+    else:
+        b.emit(n.Append(out, b.atom(node.elt)))
+
+
+# ---------------------------------------------------------------- generator expressions
+
+
+def materialised(call: Any) -> Any:
+    """The generator expression that a call takes all of at once, or None."""
+    if not call.args or type(call.args[0]).__name__ != "GeneratorExp":
+        return None
+    func = call.func
+    name = func.attr if type(func).__name__ == "Attribute" else getattr(func, "id", None)
+    rest = [*call.args[1:], *(k.value for k in call.keywords)]
+    harmless = ("Constant", "Name", "Lambda", "Attribute")  # evaluated before the elements by Python, after them here
+    return call.args[0] if name in CONSUMERS and all(type(a).__name__ in harmless for a in rest) else None
+
+
+@lowers("GeneratorExp")
+def _generator(b: Builder, node: Any) -> n.Expr:
+    b.unsupported(
+        node,
+        "a generator expression that is not used up at once can't be differentiated",
+        "Write a list comprehension: [... for ... in ...].",
+    )

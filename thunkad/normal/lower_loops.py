@@ -1,0 +1,93 @@
+"""``for`` and ``while``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.ir import nodes as n
+from thunkad.normal.lower_builder import Builder, lowers
+from thunkad.normal.lower_expressions import plain_call, truth
+from thunkad.normal.lower_targets import bind, simple
+
+# Iterators over known values, kept where the loop stands so that what it runs over can be seen.
+IN_PLACE = ("range", "zip", "enumerate", "reversed")
+
+
+def iterable(b: Builder, node: Any) -> n.Expr:
+    """What a loop runs over: an atom or a call of one of ``IN_PLACE``."""
+    if type(node).__name__ == "Call" and type(node.func).__name__ == "Name":
+        if node.func.id in IN_PLACE and b.slot(node.func.id) is None:
+            return plain_call(b, node)
+    return b.atom(node)
+
+
+def loop_target(b: Builder, target: Any, body: list[n.Stmt]) -> str:
+    """The local that a loop binds; other targets are bound from it at the start of ``body``."""
+    if type(target).__name__ == "Name" and (name := simple(b, target)) is not None:
+        return name
+    element = b.temporary()
+    with b.into(body):
+        bind(b, target, n.Name(element))
+    return element
+
+
+@lowers("For")
+def _for(b: Builder, node: Any) -> None:
+    line = b.line
+    over = iterable(b, node.iter)
+    body: list[n.Stmt] = []
+    target = loop_target(b, node.target, body)
+    body += b.statements_of(node.body)
+    b.line = line
+    _with_else(b, n.For(target, over, body), node.orelse)
+
+
+@lowers("While")
+def _while(b: Builder, node: Any) -> None:
+    line, rebindings = b.line, b.rebindings
+    with b.into([]) as test_body:
+        test = truth(b, node.test)
+    if b.rebindings == rebindings:
+        loop = n.While(test_body, test, b.statements_of(node.body))
+        b.line = line
+        _with_else(b, loop, node.orelse)
+        return
+    # A test that binds variables: `while True` with the test as an `if`.
+    body = b.statements_of(node.body)
+    b.line = line
+    leave: list[n.Stmt] = [n.Break(line=line)]
+    done: str | None = None
+    if node.orelse:
+        done = b.names.new("done")
+        b.assign(done, n.Const(False))
+        leave.insert(0, n.Assign(done, n.Const(True), line=line))
+    choice = n.If(test, body, leave, line=line)
+    b.emit(n.While([], n.Const(True), [*test_body, choice]))
+    if done is not None:
+        b.emit(n.If(n.Name(done), b.statements_of(node.orelse), []))
+
+
+def _with_else(b: Builder, loop: n.For | n.While, orelse: list[Any]) -> None:
+    """The loop and its ``else``; a ``stop`` name tells whether it was left by ``break``."""
+    if not orelse:
+        b.emit(loop)
+    elif not has_break(loop.body):
+        b.emit(loop)
+        line = b.line
+        b.statements(orelse)
+        b.line = line
+    else:
+        loop.stop = b.names.new("stop")
+        b.emit(loop)
+        line = b.line
+        block = b.statements_of(orelse)
+        b.line = line
+        b.emit(n.If(n.Name(loop.stop), [], block))
+
+
+def has_break(block: list[n.Stmt]) -> bool:
+    """Whether ``block`` leaves the loop that it is the body of by ``break``."""
+    for s in block:
+        if type(s) is n.Break or (type(s) is n.If and (has_break(s.body) or has_break(s.orelse))):
+            return True
+    return False

@@ -1,0 +1,29 @@
+"""Statements and expressions that are refused, each with a rewrite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.normal.lower_builder import Builder, lowers
+
+REFUSED = {
+    "With": ("a 'with' block", "Move the block into a function that takes the context manager's result."),
+    "AsyncWith": ("an 'async with' block", "Differentiate a plain function."),
+    "Try": ("a 'try' statement", "Test for the exceptional case with 'if' before the operation that raises."),
+    "TryStar": ("a 'try' statement", "Test for the exceptional case with 'if' before the operation that raises."),
+    "Match": ("a 'match' statement", "Use 'if' and 'elif' with isinstance() and comparisons."),
+    "ClassDef": ("a class definition inside the function", "Define the class at module level."),
+    "AsyncFunctionDef": ("an 'async' function", "Differentiate a plain function."),
+    "AsyncFor": ("an 'async for' loop", "Differentiate a plain function."),
+    "Await": ("'await'", "Differentiate a plain function."),
+    "Yield": ("a generator", "Collect the values in a list and return it."),
+    "YieldFrom": ("a generator", "Collect the values in a list and return it."),
+    "TypeAlias": ("a 'type' statement inside the function", "Move it to module level."),
+    "TemplateStr": ("a template string", "Use an f-string."),
+}
+
+
+@lowers(*REFUSED)
+def _refuse(b: Builder, node: Any) -> None:
+    what, hint = REFUSED[type(node).__name__]
+    b.unsupported(node, f"{what} can't be differentiated", hint)

@@ -1,0 +1,116 @@
+"""Scopes, places and uses of names: the records that the scope analysis works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+FUNCTIONS = ("FunctionDef", "AsyncFunctionDef", "Lambda")
+COMPREHENSIONS = ("ListComp", "SetComp", "DictComp", "GeneratorExp")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place in the program: its position in reading order, the blocks and the loops of its function around it."""
+
+    position: int
+    blocks: tuple[int, ...]
+    loops: tuple[int, ...]
+
+    def dominates(self, other: Point) -> bool:
+        """Whether ``other`` can only be reached through this place."""
+        return self.position < other.position and other.blocks[: len(self.blocks)] == self.blocks
+
+
+@dataclass(frozen=True)
+class Use:
+    """A name read, bound or deleted.  ``call``: the call whose callee the name is."""
+
+    name: str
+    scope: Scope
+    at: Point
+    call: Any = None
+    delete: bool = False
+
+
+@dataclass(eq=False)
+class Scope:
+    """A function, lambda or comprehension."""
+
+    node: Any
+    parent: Scope | None
+    created: Point
+    params: list[str] = field(default_factory=list)
+    bound: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    generator: bool = False
+    inline: bool = False
+    functions: dict[str, Scope] = field(default_factory=dict)  # nested functions that are inlined, by their names
+    cells: set[str] = field(default_factory=set)
+
+    @property
+    def is_comprehension(self) -> bool:
+        return type(self.node).__name__ in COMPREHENSIONS
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope whose variable ``name`` is here; None for a name from outside the whole function."""
+        if name in self.globals:
+            return None
+        if name in self.bound and name not in self.nonlocals:
+            return self
+        return None if self.parent is None else self.parent.owner(name)
+
+    def inside(self, other: Scope) -> bool:
+        """Whether this is ``other`` or lies within it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope is other:
+                return True
+            scope = scope.parent
+        return False
+
+
+def bind_call(args: Any, call: Any) -> dict[str, Any] | None:
+    """Match a call's arguments to parameters without running it.
+
+    Parameters
+    ----------
+    args : gast.arguments
+    call : gast.Call
+
+    Returns
+    -------
+    dict or None
+        Parameter name to the index of an operand of the call (positional arguments first, then keywords), a list of
+        indices (``*args``), a dict of these (``**kwargs``), or None for "its default"; None if it can't be matched.
+    """
+    if any(type(a).__name__ == "Starred" for a in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    positional = [p.id for p in (*args.posonlyargs, *args.args)]
+    by_keyword = {p.id for p in (*args.args, *args.kwonlyargs)}
+    out: dict[str, Any] = dict(zip(positional, range(len(call.args))))
+    extra = list(range(len(positional), len(call.args)))
+    if args.vararg is not None:
+        out[args.vararg.id] = extra
+    elif extra:
+        return None
+    rest: dict[str, int] = {}
+    for index, keyword in enumerate(call.keywords, len(call.args)):
+        if keyword.arg in by_keyword:
+            if keyword.arg in out:
+                return None
+            out[keyword.arg] = index
+        elif args.kwarg is not None and keyword.arg not in rest:
+            rest[keyword.arg] = index
+        else:
+            return None
+    if args.kwarg is not None:
+        out[args.kwarg.id] = rest
+    without_default = positional[: len(positional) - len(args.defaults)]
+    required = [*without_default, *(p.id for p, d in zip(args.kwonlyargs, args.kw_defaults) if d is None)]
+    if any(name not in out for name in required):
+        return None
+    for name in [*positional, *(p.id for p in args.kwonlyargs)]:
+        out.setdefault(name, None)
+    return out
