@@ -82,7 +82,9 @@ class Machine:
             self.value(s.target)
             del self.env[s.target.id]
         elif t is n.Effect:
-            self.trace.append(self.value(s.value))
+            value = self.value(s.value)
+            if type(s.value) is not n.Name:  # a mere read only tests that the variable is bound
+                self.trace.append(value)
         elif t is n.If:
             self.block(s.body if self.value(s.test) else s.orelse)
         elif t is n.For:
@@ -146,7 +148,8 @@ def show(block: list[n.Stmt], indent: str = "") -> str:
             lines += [f"{indent}else:", show(s.orelse, indent + "    ")] if s.orelse else []
         elif t is n.For:
             stop = f"  # until {s.stop}" if s.stop else ""
-            lines += [f"{indent}for {s.target} in {text(s.iter)}:{stop}", show(s.body, indent + "    ")]
+            count = f" (count {s.count})" if s.count else ""
+            lines += [f"{indent}for {s.target}{count} in {text(s.iter)}:{stop}", show(s.body, indent + "    ")]
         elif t is n.While:
             stop = f"  # until {s.stop}" if s.stop else ""
             lines += [f"{indent}while:", show(s.test_body, indent + "    "), f"{indent}do {text(s.test)}:{stop}"]

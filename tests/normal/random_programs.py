@@ -49,7 +49,9 @@ class Maker:
             before, test = self.test()
             orelse = self.block(depth - 1) if r.random() < 0.6 else []
             if r.random() < 0.1:
-                orelse = [*orelse, n.Raise(n.Call(n.Ref("KeyError", KeyError), ()), None)]
+                error = self.temporary()
+                made = n.Assign(error, n.Call(n.Ref("KeyError", KeyError), ()))
+                orelse = [*orelse, made, n.Raise(n.Name(error), None)]
             return [*before, n.If(test, self.block(depth - 1), orelse)]
         if depth > 0 and k < 0.32:
             stop = self.temporary("stop") if r.random() < 0.4 else None
@@ -88,7 +90,7 @@ class Maker:
             return [n.Assign(t, pair), n.Assign(var, n.Index(n.Name(t), n.Const(r.choice([0, 1, -1]))))]
         if k < 0.93 and self.unbound:
             return [n.Delete(n.Name(var))]
-        return [n.Effect(n.Name(var))]
+        return [n.Effect(n.Unary("-", n.Name(var)))]
 
     def function(self) -> n.Function:
         body: list[n.Stmt] = []

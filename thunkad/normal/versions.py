@@ -96,8 +96,10 @@ class _Versioner:
         self.soft = soft
         self.live = liveness(function, compound_only=True)
         self.uncertain: dict[str, None] = {}
-        self.deleted = {
-            s.target.id for s in walk.statements(function.body) if type(s) is n.Delete and type(s.target) is n.Name
+        self.deleted = {  # variables that may be read after a `del`
+            s.target.id
+            for s in walk.statements(function.body)
+            if type(s) is n.Delete and type(s.target) is n.Name and s.target.id in self.live.after[id(s)]
         }
         self.spelled: set[str] = set()  # variables whose own spelling is in use
         self.unread: set[str] = set()  # versions bound by a copy or a constant that nothing has read yet
@@ -288,7 +290,9 @@ class _Versioner:
     def _delete(self, s: n.Delete, var: str, env: _Env, out: list[n.Stmt], movable: set[str]) -> None:
         v = env.get(var)
         if v is None or v.state is not _State.BOUND:
-            out.append(n.Effect(self._read(n.Name(var), env, out, s.line), line=s.line))  # raises if it is unbound
+            read = self._read(n.Name(var), env, out, s.line)  # with the test that raises if it is unbound
+            if v is None or v.state is _State.MAYBE:
+                out.append(n.Effect(read, line=s.line))
         if var not in self.live.after[id(s)]:
             env.pop(var, None)
             return
@@ -382,6 +386,8 @@ class _Versioner:
             before = env.get(var) if var in head else None  # else: `while True` binds it before anything reads it
             if before is None:
                 name, state = self._new(var), _State.MAYBE
+                if var in head and var in self.deleted:
+                    self.uncertain[var] = None  # it may come to hold `Unbound`, so it has to from the start
             elif before.name in movable and before.name in self.unread:
                 # nothing but the loop reads this copy or constant, so its name may be rebound
                 name, state = before.name, before.state
@@ -389,7 +395,7 @@ class _Versioner:
             else:
                 name, state = self._new(var), before.state
                 out.append(n.Assign(name, self._copied(var, before), line=s.line))
-            if var in self.deleted and var in self.soft:
+            if var in self.deleted:
                 state = _State.HOLLOW
             headers[var] = name
             env[var] = _Version(name, state)
@@ -401,7 +407,7 @@ class _Versioner:
         for var, name in headers.items():
             v = inner.get(var)
             if v is not None and v.name != name:
-                copies.append(n.Assign(name, self._copied(var, v), line=line))
+                copies.append(n.Assign(name, self._copied(var, v), line=line, site="carried"))
         return copies
 
     def _leave(self, s: n.For | n.While, headers: dict[str, str], env: _Env) -> None:
@@ -416,6 +422,10 @@ def _spellings(function: n.Function) -> set[str]:
     for s in walk.statements(function.body):
         found.update(walk.writes(s))
         found.update(walk.reads(s))
+        if type(s) is n.Delete and type(s.target) is n.Name:
+            found.add(s.target.id)
+        if type(s) in (n.For, n.While) and s.stop is not None:
+            found.add(s.stop)
         stack = list(walk.expressions(s))
         while stack:
             e = stack.pop()
