@@ -8,7 +8,7 @@ import pytest
 
 from thunkad.compiled.load import load
 from thunkad.emit.module import emit, same
-from thunkad.errors import ThunkadError
+from thunkad.errors import ThunkadError, UnsupportedSyntaxError
 from thunkad.ir.nodes import (
     Append, Assert, Assign, Attr, Binary, Break, Call, Comment, Compare, Const, Continue, Define, Delete,
     DictExpr, Effect, For, Function, Global, If, IfExp, Index, Inplace, Lambda, ListExpr, Name, Param, Raise,
@@ -163,6 +163,36 @@ def test_if_chains_print_as_elif():
     body = [If(test, arm(1), [If(Name("x"), arm(2), arm(3))]), If(test, [], [Comment("none")]), Return(Name("y"))]
     assert "    elif x:\n        y = 2\n    else:\n        y = 3\n" in text(body)
     assert [run(body, v) for v in (0, 2)] == [1, 2]
+
+
+def chain(k, last):
+    """if x == 0: return 0; if x == 1: return 1; ... with one exit."""
+    out = [Assign("r", Const(-1))]
+    for i in reversed(range(k)):
+        test = f"t{i}"
+        out = [Assign(test, Compare("==", Name("x"), Const(i))), If(Name(test), [Assign("r", Const(i))], out)]
+    return [*out, last]
+
+
+def test_a_test_that_is_read_once_moves_into_its_if():
+    body = chain(300, Return(Name("r")))  # far more levels than Python can indent
+    assert "\n    elif x == 299:\n        r = 299\n    else:\n" in text(body)
+    assert [run(body, k) for k in (0, 299, 300)] == [0, 299, -1]
+    kept = chain(1, Return(TupleExpr((Name("r"), Name("t0")))))
+    assert "    t0 = x == 0\n    if t0:\n" in text(kept)
+    deleted = [*chain(1, Delete(Name("t0"))), Return(Name("r"))]
+    assert "    t0 = x == 0\n    if t0:\n" in text(deleted)
+    assert run(deleted, 0) == 0
+    negated = [Assign("t", Name("x")), If(Unary("not", Name("t")), [Return(Const(1))], []), Return(Const(2))]
+    assert "    if not x:\n" in text(negated) and [run(negated, v) for v in (0, 1)] == [1, 2]
+
+
+def test_more_blocks_than_python_allows_is_an_error_that_says_so():
+    body = [Return(Name("x"))]
+    for _ in range(120):
+        body = [If(Name("x"), body, [])]
+    with pytest.raises(UnsupportedSyntaxError, match="indentation"):
+        text(body)
 
 
 def test_for_with_count_and_stop():

@@ -174,7 +174,7 @@ class Expressions:
         return ast.Call(self.builtin("partial", functools.partial), [function, *self._many(e.captures)], keywords)
 
     def _with_defaults(self, function: ast.expr, e: n.Closure) -> ast.Lambda:
-        """``function`` behind a lambda that evaluates the defaults now; unlike ``partial``'s, calls can override them."""
+        """``function`` behind a lambda that evaluates the defaults now; ``partial``'s can't be overridden."""
         params = all_parameters(e.function)
         signature = arguments(params)
         signature.defaults = self._many(e.defaults)

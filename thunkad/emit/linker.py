@@ -46,6 +46,8 @@ class Scan:
                 self._read(s.target, bound)
             elif type(s) in (n.For, n.While) and s.stop is not None:
                 self._read(s.stop, bound)
+            elif type(s) is n.Delete and type(s.target) is n.Name:
+                self._read(s.target.id, bound)
             elif type(s) is n.Define:
                 self._scope(s.function, bound)
 

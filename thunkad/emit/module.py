@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from thunkad.emit.linker import Linker
 from thunkad.emit.printer import print_module, print_plainly
 from thunkad.emit.statements import Statements
+from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.tree.parse import deep_recursion, parse_module
 
@@ -68,7 +70,15 @@ def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = Non
         if parsed is None or not same(plain, parsed):
             # the text is what runs, so it must mean what was built
             text = print_plainly(tree, convert.comments)
-            parsed = parse_module(text)
+            try:
+                parsed = parse_module(text)
+            except SyntaxError as error:  # too many levels of blocks
+                f = functions[0]
+                raise UnsupportedSyntaxError(
+                    f"the derivative of this function is no valid Python: {error.msg}",
+                    Place(f.filename, f.line, linecache.getline(f.filename, f.line)),
+                    "Split the function into smaller ones.",
+                ) from error
             if not same(plain, parsed):
                 raise AssertionError("generated code can't be written as text:\n" + text)
         lines: dict[int, tuple[str, int]] = {}

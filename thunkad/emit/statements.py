@@ -49,7 +49,18 @@ class _Body:
     def block(self, statements: list[n.Stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         bare = True
-        for s in statements:
+        skip = False
+        for s, following in zip(statements, [*statements[1:], None]):
+            if skip:
+                skip = False
+                continue
+            if type(following) is n.If:
+                # `t = a < b; if t:` reads better as `if a < b:`, and a chain of them then is a flat `elif`, not a
+                # staircase of blocks that soon is too high for Python
+                test = self._folded([s], following.test)
+                if test is not None:
+                    s = n.If(test, following.body, following.orelse, line=following.line or s.line)
+                    skip = True
             new = self._statement(s)
             bare = bare and type(s) is n.Comment
             for node in new:
