@@ -12,8 +12,8 @@ from thunkad.ir import walk
 def closed_over_as_parameters(functions: list[n.Function], names: tuple[str, ...]) -> list[n.Function]:
     """``functions`` with those of ``names`` that each of them needs as leading parameters.
 
-    A function needs the names that it reads as ``Global`` and those that the functions need that it refers to; it passes
-    them on.  If one that only passes a variable on has such a local, all names stay globals.
+    A function needs the names that it reads as ``Global`` and those that the functions need that it refers to; it
+    passes them on.  If one that only passes a variable on has a local of that name, all names stay globals.
 
     Parameters
     ----------
