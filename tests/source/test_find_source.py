@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import types
 from types import ModuleType
 
 import pytest
@@ -141,6 +142,43 @@ def test_compiler_context_of_the_module_is_kept(module):
     assert code_text(layer.__len__(layer(), 1)).startswith("def inner(z: Outer):")
     assert code_text(m.clean).startswith("def clean(a, b=1, /, c=2, *args, d, e=3, **rest) -> Outer:")
     assert code_text(m.clean(1, d=1)).startswith("def up():")
+
+
+def test_imports_change_how_calls_are_compiled(module):
+    m = module("""
+        import math, os.path
+        try:
+            import numpy as np
+        except ImportError:
+            np = None
+        def f(x):
+            import sys
+            return np.sin(x) + math.sin(x) + os.path.join(x) + sys.exit(x) + x.y(np)
+        class C:
+            import cmath
+            f = [lambda x: np.sin(x), lambda x: np.cos(x), lambda x: cmath.cos(x)]
+        """)
+    assert code_text(m.f).startswith("def f(x):")
+    assert [code_text(f) for f in m.C.f] == [f"lambda x: {g}(x)" for g in ("np.sin", "np.cos", "cmath.cos")]
+
+
+def test_other_statements_that_change_how_a_function_is_compiled(module):
+    m = module("""
+        base = super
+        class C:
+            def f(self): return super().f()
+            g = [lambda self: super().f, lambda self: super().g]
+        """)
+    assert code_text(m.C.f) == "def f(self):\n    return super().f()"
+    assert code_text(m.C.g[1]) == "lambda self: super().g"
+
+
+def test_flags_set_afterwards():
+    @types.coroutine
+    def old_style(x):
+        yield x
+
+    assert code_text(old_style).startswith("def old_style(x):")
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters")

@@ -83,14 +83,15 @@ def find_source(fn: FunctionType) -> Source:
 def _find(fn: FunctionType, module: ParsedModule) -> Candidate | None:
     code = fn.__code__
     here = list(functions(module.tree, code.co_name, code.co_firstlineno))
-    found = matching(module, here, code)
-    rewriter = fn.__globals__.get("@pytest_ar")
-    if found is None and rewriter is not None:  # a test module: pytest compiles other code in place of each `assert`
-        found = matching(module, here, code, lambda tree: rewriter.rewrite_asserts(tree, b""))
-    if found is None:  # lines were added or taken away above it since: the same code elsewhere is the same function
-        everywhere = [c for c in functions(module.tree, code.co_name) if _names_fit(c, fn)]
-        found = matching(module, everywhere, code)
-    return found
+    if found := matching(module, here, code):
+        return found
+    rewriter = fn.__globals__.get("@pytest_ar")  # a test module: pytest compiles other code in place of each `assert`
+    if rewriter is not None:
+        if found := matching(module, here, code, rewrite=lambda tree: rewriter.rewrite_asserts(tree, b"")):
+            return found
+    # lines were added or taken away above it since: the same code elsewhere is the same function
+    everywhere = [c for c in functions(module.tree, code.co_name) if _names_fit(c, fn)]
+    return matching(module, everywhere, code) or matching(module, here, code, whole=True)
 
 
 def _names_fit(candidate: Candidate, fn: FunctionType) -> bool:

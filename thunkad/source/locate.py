@@ -66,7 +66,7 @@ def unit_of(candidate: Candidate) -> tuple[ast.stmt, tuple[ast.ClassDef, ...]]:
     """The statement that has to be compiled to get the code of ``candidate``, and the classes around it.
 
     The code of a function depends on the functions around it (closure variables) and on the names of the classes around
-    it (private names, ``__class__``), but not on the other statements of a module or class body.
+    it (private names, ``__class__``), but of the other statements of a module or class body only on the imports.
     """
     path = (*candidate.around, candidate.node)
     classes = []
@@ -83,11 +83,33 @@ def unit_of(candidate: Candidate) -> tuple[ast.stmt, tuple[ast.ClassDef, ...]]:
     return statement, tuple(classes)  # type: ignore[return-value]
 
 
-def standalone(unit: ast.stmt, classes: tuple[ast.ClassDef, ...]) -> ast.Module:
-    """A module of ``unit`` alone, inside bare copies of ``classes``; the nodes of ``unit`` are shared."""
+def imported_names(tree: ast.Module) -> tuple[str, ...]:
+    """The names that the module itself imports, under an ``if`` or ``try`` too."""
+    names: dict[str, None] = {}
+    stack: list[ast.AST] = list(tree.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update({(alias.asname or alias.name).partition(".")[0]: None for alias in node.names})
+        elif isinstance(node, _BLOCKS) and not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, _BLOCKS))
+    names.pop("*", None)
+    return tuple(names)
+
+
+def standalone(unit: ast.stmt, classes: tuple[ast.ClassDef, ...], imported: tuple[str, ...]) -> ast.Module:
+    """A module of ``unit`` alone, inside bare copies of ``classes``; the nodes of ``unit`` are shared.
+
+    ``imported`` are names that count as imported: since Python 3.11 a call ``np.sin(x)`` is compiled differently if the
+    module imports ``np``.
+    """
     for cls in reversed(classes):
         shell = ast.ClassDef(name=cls.name, bases=[], keywords=[], body=[unit], decorator_list=[])
         if sys.version_info >= (3, 12):
             shell.type_params = cls.type_params
         unit = ast.copy_location(shell, cls)
-    return ast.Module(body=[unit], type_ignores=[])
+    body = [unit]
+    if imported:
+        names = [ast.alias(name, lineno=1, col_offset=0) for name in imported]
+        body.insert(0, ast.Import(names, lineno=1, col_offset=0))
+    return ast.Module(body=body, type_ignores=[])

@@ -8,6 +8,7 @@ import __future__
 
 import ast
 import copy
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Any
@@ -25,11 +26,21 @@ Rewrite = Callable[[ast.Module], Any]
 
 
 def matching(
-    module: ParsedModule, candidates: Sequence[Candidate], code: CodeType, rewrite: Rewrite | None = None
+    module: ParsedModule,
+    candidates: Sequence[Candidate],
+    code: CodeType,
+    *,
+    rewrite: Rewrite | None = None,
+    whole: bool = False,
 ) -> Candidate | None:
     """The candidate that compiles to ``code``; None if there is none.
 
-    ``rewrite`` does to a tree, in place, what an import hook did to that of the whole module.
+    Parameters
+    ----------
+    rewrite : callable, optional
+        Does to a tree, in place, what an import hook did to that of the module.
+    whole : bool
+        Compile the whole module, not just the statement that holds the candidate: slow, and right in every case.
 
     Raises
     ------
@@ -39,29 +50,29 @@ def matching(
     groups: dict[tuple[int, int], list[Candidate]] = {}
     nodes = {c.node for c in candidates}
     for candidate in candidates:
+        unit = module.tree if whole else unit_of(candidate)[0]
         depth = sum(outer in nodes for outer in candidate.around)  # a node can't be moved together with one inside it
-        groups.setdefault((id(unit_of(candidate)[0]), depth), []).append(candidate)
+        groups.setdefault((id(unit), depth), []).append(candidate)
     for group in groups.values():
-        # With several candidates the line alone does not say which of them a code comes from.
-        for candidate, compiled in _compiled(module, group, code, len(candidates) > 1, rewrite):
+        tree = module.tree if whole else standalone(*unit_of(group[0]), module.imported)
+        by_line = {first_line(c.node): c for c in group}
+        if len(candidates) > 1 or rewrite is not None:
+            # With several candidates the line alone does not say which of them a code comes from.
+            tree, by_line = _moved_apart(tree, group, len(module.lines) + 1)
+        if rewrite is not None:
+            with deep_recursion():
+                rewrite(tree)
+        for candidate, compiled in _compiled(tree, by_line, module.filename, code):
             if same_code(compiled, code):
                 return candidate
     return None
 
 
 def _compiled(
-    module: ParsedModule, group: list[Candidate], like: CodeType, move: bool, rewrite: Rewrite | None
+    tree: ast.Module, by_line: dict[int, Candidate], filename: str, like: CodeType
 ) -> Iterator[tuple[Candidate, CodeType]]:
-    """The candidates of one unit, none inside another, with the code that each compiles to."""
-    unit, classes = unit_of(group[0])
-    by_line = {first_line(c.node): c for c in group}
-    if move or rewrite is not None:
-        unit, by_line = _moved_apart(unit, group, len(module.lines) + 1)
-    tree = standalone(unit, classes)
-    if rewrite is not None:
-        with deep_recursion():
-            rewrite(tree)
-    stack = [_compile(tree, module.filename, like)]
+    """The candidates, known by their first lines and none inside another, with the codes that they compile to."""
+    stack = [_compile(tree, filename, like)]
     while stack:
         compiled = stack.pop()
         candidate = by_line.get(compiled.co_firstlineno)
@@ -71,27 +82,27 @@ def _compiled(
             stack.extend(c for c in compiled.co_consts if isinstance(c, CodeType))
 
 
-def _moved_apart(unit: ast.stmt, group: list[Candidate], line: int) -> tuple[ast.stmt, dict[int, Candidate]]:
-    """A copy of ``unit`` in which each function of ``group`` has lines of its own, from ``line`` on.
+def _moved_apart(tree: ast.Module, group: list[Candidate], line: int) -> tuple[ast.Module, dict[int, Candidate]]:
+    """A copy of ``tree`` in which each function of ``group`` has lines of its own, from ``line`` on.
 
     So the first line of a code tells which of them it comes from.  Each is moved as a whole, because the compiler may
     leave a NOP where two lines meet.  Defaults stay: they are code of the surroundings.
     """
     memo: dict[int, Any] = {}
     with deep_recursion():
-        unit = copy.deepcopy(unit, memo)
+        tree = copy.deepcopy(tree, memo)
     by_line = {}
     for candidate in group:
         node = memo[id(candidate.node)]
         start, end = first_line(node), node.end_lineno
         body = [node.body] if isinstance(node, ast.Lambda) else [*node.decorator_list, *node.body]
-        for part in (node, *(inner for tree in body for inner in ast.walk(tree))):
+        for part in (node, *(inner for outer in body for inner in ast.walk(outer))):
             if hasattr(part, "lineno"):
                 part.lineno += line - start
                 part.end_lineno += line - start
         by_line[line] = candidate
         line += end - start + 1
-    return unit, by_line
+    return tree, by_line
 
 
 def _compile(tree: ast.Module, filename: str, like: CodeType) -> CodeType:
@@ -104,7 +115,7 @@ def _compile(tree: ast.Module, filename: str, like: CodeType) -> CodeType:
 # ---------------------------------------------------------------- comparison
 
 _FIELDS = (
-    "co_name", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code", "co_names",
+    "co_name", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_code", "co_names",
     "co_varnames", "co_freevars", "co_cellvars", "co_exceptiontable",
 )  # fmt: skip
 
@@ -112,6 +123,8 @@ _FIELDS = (
 def same_code(a: CodeType, b: CodeType) -> bool:
     """Whether ``a`` and ``b`` do the same, wherever they stand in a file."""
     if any(getattr(a, field, None) != getattr(b, field, None) for field in _FIELDS):
+        return False
+    if (a.co_flags ^ b.co_flags) & ~inspect.CO_ITERABLE_COROUTINE:  # types.coroutine sets that one afterwards
         return False
     return len(a.co_consts) == len(b.co_consts) and all(map(_same_constant, a.co_consts, b.co_consts))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FunctionType
 
+from thunkad.source.locate import imported_names
 from thunkad.tree.parse import parse_module
 
 KEPT = 32
@@ -23,6 +24,7 @@ class ParsedModule:
     filename: str
     lines: tuple[str, ...]
     tree: ast.Module
+    imported: tuple[str, ...]
 
 
 _lock = threading.Lock()
@@ -71,7 +73,8 @@ def parsed(filename: str, text: str) -> ParsedModule:
             _parsed.move_to_end(key)
             return found
     # split at "\n" only: str.splitlines also splits at form feeds, where Python counts no line
-    module = ParsedModule(filename, tuple(text.split("\n")), parse_module(text, filename))
+    tree = parse_module(text, filename)
+    module = ParsedModule(filename, tuple(text.split("\n")), tree, imported_names(tree))
     with _lock:
         module = _parsed.setdefault(key, module)
         while len(_parsed) > KEPT:
