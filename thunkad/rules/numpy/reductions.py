@@ -12,6 +12,7 @@ import numpy as np
 
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.arrays import expand
+from thunkad.runtime.covariance import corrcoef_bars, corrcoef_dot, cov_bars, cov_dot
 from thunkad.runtime.reductions import (
     average_bar,
     average_dot,
@@ -311,3 +312,36 @@ def _(a, axis=None, weights=None, *, keepdims=False):
 def _(a, axis=None, weights=None, *, keepdims=False, a_dot, weights_dot):
     y = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
     return y, average_dot(a_dot, weights_dot, y, a, axis, weights, keepdims)
+
+
+@rrule(np.cov)
+def _(m, y=None, rowvar=True, bias=False, ddof=None):
+    c = np.cov(m, y=y, rowvar=rowvar, bias=bias, ddof=ddof)
+
+    def pullback(c_bar):
+        bars = cov_bars(c_bar, m, y, rowvar, bias, ddof)
+        return thunk(lambda: bars[0]), thunk(lambda: bars[1]), NoTangent(), NoTangent(), NoTangent()
+
+    return c, pullback
+
+
+@frule(np.cov)
+def _(m, y=None, rowvar=True, bias=False, ddof=None, *, m_dot, y_dot):
+    c = np.cov(m, y=y, rowvar=rowvar, bias=bias, ddof=ddof)
+    return c, cov_dot(m_dot, y_dot, m, y, rowvar, bias, ddof)
+
+
+@rrule(np.corrcoef)
+def _(x, y=None, rowvar=True):
+    r = np.corrcoef(x, y=y, rowvar=rowvar)
+
+    def pullback(r_bar):
+        bars = corrcoef_bars(r_bar, x, y, rowvar)
+        return thunk(lambda: bars[0]), thunk(lambda: bars[1]), NoTangent()
+
+    return r, pullback
+
+
+@frule(np.corrcoef)
+def _(x, y=None, rowvar=True, *, x_dot, y_dot):
+    return np.corrcoef(x, y=y, rowvar=rowvar), corrcoef_dot(x_dot, y_dot, x, y, rowvar)

@@ -1,0 +1,162 @@
+"""Cotangents and tangents of sorting and of what is defined by order: quantiles, median, unique."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import NotImplementedDerivativeError
+from thunkad.runtime.arrays import is_zero
+from thunkad.tangents import ZERO
+
+
+def scatter(y_bar: Any, order: Any, axis: int) -> Any:
+    """Put ``y_bar`` where the permutation ``order`` took it from."""
+    out = np.empty_like(y_bar)
+    np.put_along_axis(out, order, y_bar, axis=axis)
+    return out
+
+
+def sort_bar(y_bar: Any, a: Any, axis: Any = -1) -> Any:
+    """The cotangent of ``a`` for ``np.sort`` (equal entries in stable order)."""
+    if axis is None:
+        return np.reshape(sort_bar(y_bar, np.ravel(a), 0), np.shape(a))
+    return scatter(y_bar, np.argsort(a, axis=axis, kind="stable"), axis)
+
+
+def sort_dot(a_dot: Any, a: Any, axis: Any = -1) -> Any:
+    """The tangent of ``np.sort``."""
+    if axis is None:
+        return sort_dot(np.ravel(a_dot), np.ravel(a), 0)
+    return np.take_along_axis(a_dot, np.argsort(a, axis=axis, kind="stable"), axis=axis)
+
+
+def partition_order(y: Any, a: Any, axis: int) -> Any:
+    """The permutation that took ``a`` to ``y = np.partition(a)``, read off the two (equal entries in order)."""
+    order = np.empty(np.shape(a), dtype=np.intp)
+    sources = np.argsort(a, axis=axis, kind="stable")
+    np.put_along_axis(order, np.argsort(y, axis=axis, kind="stable"), sources, axis=axis)
+    return order
+
+
+def partition_bar(y_bar: Any, y: Any, a: Any, axis: Any = -1) -> Any:
+    """The cotangent of ``a`` for ``y = np.partition(a)``."""
+    if axis is None:
+        return np.reshape(partition_bar(y_bar, y, np.ravel(a), 0), np.shape(a))
+    return scatter(y_bar, partition_order(y, a, axis), axis)
+
+
+def partition_dot(a_dot: Any, y: Any, a: Any, axis: Any = -1) -> Any:
+    """The tangent of ``y = np.partition(a)``."""
+    if axis is None:
+        return partition_dot(np.ravel(a_dot), y, np.ravel(a), 0)
+    return np.take_along_axis(a_dot, partition_order(y, a, axis), axis=axis)
+
+
+def unique_bar(y_bar: Any, ar: Any, equal_nan: bool = True) -> Any:
+    """The cotangent of ``ar`` for the values of ``np.unique``: each belongs to its first occurrence."""
+    values_bar = y_bar[0] if isinstance(y_bar, tuple) else y_bar
+    if is_zero(values_bar):
+        return ZERO
+    ar_bar = np.zeros(np.size(ar), values_bar.dtype)
+    ar_bar[np.unique(ar, return_index=True, equal_nan=equal_nan)[1]] = values_bar
+    return np.reshape(ar_bar, np.shape(ar))
+
+
+def unique_dot(ar_dot: Any, y: Any, ar: Any, equal_nan: bool = True) -> Any:
+    """The tangent of ``y = np.unique(ar)``; only the values have one."""
+    values_dot = np.ravel(ar_dot)[np.unique(ar, return_index=True, equal_nan=equal_nan)[1]]
+    return (values_dot, *[ZERO] * (len(y) - 1)) if isinstance(y, tuple) else values_dot
+
+
+# quantiles: every method interpolates linearly between two order statistics, so the quantile of the ranks 0 … n - 1 is the
+# (fractional) rank that is read
+
+
+def median_rank(count: int) -> Any:
+    """The rank that ``np.median`` reads of ``count`` sorted values."""
+    return np.array((count - 1) / 2)
+
+
+def quantile_rank(q: Any, method: str) -> Callable[[int], Any]:
+    """The function that gives the ranks that ``np.quantile`` reads of ``count`` sorted values."""
+    return lambda count: np.asarray(np.quantile(np.arange(float(count)), q, method=method))
+
+
+def percentile_rank(q: Any, method: str) -> Callable[[int], Any]:
+    """The function that gives the ranks that ``np.percentile`` reads of ``count`` sorted values."""
+    return lambda count: np.asarray(np.percentile(np.arange(float(count)), q, method=method))
+
+
+class _Rows:
+    """``a`` as rows of the entries that are reduced together, sorted, with the ranks that are read of each row."""
+
+    def __init__(self, a: Any, axis: Any, rank: Callable[[int], Any], skip_nan: bool) -> None:
+        ndim = np.ndim(a)
+        axes = range(ndim) if axis is None else [k % ndim for k in (axis if isinstance(axis, tuple) else (axis,))]
+        self.shape = np.shape(a)
+        self.order = [*(k for k in range(ndim) if k not in axes), *axes]
+        self.length = int(np.prod([self.shape[k] for k in axes], dtype=int))
+        rows = self.rows(a)
+        self.sources = np.argsort(rows, axis=1, kind="stable")
+        counts = np.sum(np.equal(rows, rows), axis=1) if skip_nan else np.full(len(rows), self.length)
+        self.groups = [(np.flatnonzero(counts == m), rank(int(m))) for m in np.unique(counts) if m > 0]
+        self.ranks_shape = np.shape(rank(1))
+
+    def rows(self, t: Any) -> Any:
+        return np.reshape(np.transpose(t, self.order), (-1, self.length)) if self.length else np.zeros((0, 0))
+
+    def weights(self, ranks: Any, dtype: Any) -> Any:
+        """What each sorted entry counts in each rank: a matrix with one column for each rank."""
+        ranks = np.ravel(ranks)
+        low = np.floor(ranks).astype(int)
+        high = np.minimum(low + 1, self.length - 1)
+        out = np.zeros((self.length, ranks.size), dtype)
+        columns = np.arange(ranks.size)
+        out[low, columns] += 1 - (ranks - low)
+        out[high, columns] += ranks - low
+        return out
+
+
+def _real_dtype(t: Any) -> Any:
+    dtype = np.asarray(t).dtype
+    return dtype if dtype.kind in "fc" else np.dtype(float)
+
+
+def quantile_bar(y_bar: Any, a: Any, axis: Any, rank: Callable[[int], Any], skip_nan: bool = False) -> Any:
+    """The cotangent of ``a`` for the order statistics (between them: interpolated) at the ranks that ``rank`` gives."""
+    if np.size(a) == 0:
+        return np.zeros(np.shape(a))
+    rows = _Rows(a, axis, rank, skip_nan)
+    dtype = _real_dtype(y_bar)
+    seeds = np.reshape(y_bar, (int(np.prod(rows.ranks_shape, dtype=int)), -1))
+    sorted_bar = np.zeros(rows.sources.shape, dtype)
+    for members, ranks in rows.groups:
+        sorted_bar[members] = seeds[:, members].T @ rows.weights(ranks, dtype).T
+    moved = np.reshape(scatter(sorted_bar, rows.sources, 1), [rows.shape[k] for k in rows.order])
+    return np.transpose(moved, np.argsort(rows.order))
+
+
+def quantile_dot(a_dot: Any, y: Any, a: Any, axis: Any, rank: Callable[[int], Any], skip_nan: bool = False) -> Any:
+    """The tangent of the order statistics ``y`` at the ranks that ``rank`` gives."""
+    if np.size(a) == 0:
+        return np.zeros(np.shape(y))
+    rows = _Rows(a, axis, rank, skip_nan)
+    dtype = _real_dtype(a_dot)
+    sorted_dot = np.take_along_axis(rows.rows(a_dot), rows.sources, axis=1)
+    out = np.zeros((int(np.prod(rows.ranks_shape, dtype=int)), len(sorted_dot)), dtype)
+    for members, ranks in rows.groups:
+        out[:, members] = (sorted_dot[members] @ rows.weights(ranks, dtype)).T
+    return np.reshape(out, np.shape(y))[()]
+
+
+def quantile_level_bar(*_: Any) -> Any:
+    """The cotangent of the level of a quantile: refused, when it is asked for."""
+    raise NotImplementedDerivativeError("quantiles have no derivative with respect to their level q")
+
+
+def quantile_level_dot(q_dot: Any) -> Any:
+    """The contribution of the tangent of a quantile's level: refused unless it is zero."""
+    return ZERO if is_zero(q_dot) else quantile_level_bar()
