@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ def power_exponent_partial(y: Any, x: Any, p: Any) -> Any:
     Where ``x`` is zero: zero for positive ``p``, else NaN.  Where ``x`` is negative and ``y`` real (``p`` is integral):
     the derivative of the real part of the principal power, ``y * log(-x)``.
     """
+    if isinstance(x, float) and isinstance(y, float) and x > 0:
+        return y * math.log(x)
     slope = y * np.log(nonzero(_logarithm_base(x, y)))
     undefined = (np.equal(x, 0)) & (np.real(p) <= 0)
     return np.where(undefined, np.nan, slope) if np.any(undefined) else slope
