@@ -1,8 +1,8 @@
 """Is it normal form?  The rules of ``docs/internals.md`` as a checker, for tests and for ``THUNKAD_DUMP`` runs.
 
 Without versions: operands are atoms, exits are structured.  With versions also: a name is bound once, but for joins
-(once in each arm of an ``If``) and carried names (before a loop, and by the copies at the end of its body); what is read
-has been bound before on some path.
+(once in each arm of an ``If``) and carried names (before a loop, and by the copies at the end of its body); what is
+read has been bound before on some path.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def _check_shape(function: n.Function, s: n.Stmt, versioned: bool) -> None:
         ok = type(s.target) in (n.Index, n.Attr) and is_value(s.target) and is_atom(s.value)
     elif t is n.Delete:
         ok = not versioned if type(s.target) is n.Name else is_value(s.target)
+    elif t is n.For:  # `range(n)` and the like stay visible
+        ok = is_atom(s.iter) or (type(s.iter) is n.Call and is_value(s.iter))
     else:
         ok = all(is_atom(e) for e in walk.expressions(s))
     if not ok:

@@ -133,11 +133,11 @@ def _augmented(b: Builder, node: Any) -> None:
         target = settled
     old = b.temp(target)
     b.block += rest
-    new = n.Inplace(op, old, value)
+    b.emit(n.Update(old, op, value))
     if type(target) is n.Name:
-        b.assign(target.id, new)
+        b.assign(target.id, old)
     else:
-        b.emit(n.Store(target, b.temp(new)))
+        b.emit(n.Store(target, old))
 
 
 def _disturbed(target: n.Name | n.Index | n.Attr, between: list[n.Stmt]) -> bool:
@@ -166,15 +166,14 @@ def _disturbed(target: n.Name | n.Index | n.Attr, between: list[n.Stmt]) -> bool
 @lowers("Delete")
 def _delete(b: Builder, node: Any) -> None:
     for target in node.targets:
-        kind = type(target).__name__
-        if kind in ("Tuple", "List"):
-            for part in target.elts:
-                _delete_one(b, part)
-        else:
-            _delete_one(b, target)
+        _delete_one(b, target)
 
 
 def _delete_one(b: Builder, target: Any) -> None:
+    if type(target).__name__ in ("Tuple", "List"):
+        for part in target.elts:
+            _delete_one(b, part)
+        return
     if type(target).__name__ != "Name":
         place, _ = location(b, target)
         b.emit(n.Delete(place))
