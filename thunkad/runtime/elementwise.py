@@ -24,7 +24,7 @@ def nonzero(x: Any) -> Any:
 
 def power_partial(x: Any, p: Any) -> Any:
     """The derivative of ``x ** p`` in ``x``: ``p * x ** (p - 1)``, and zero where ``p`` is zero."""
-    if np.ndim(p) == 0:
+    if isinstance(p, (float, int)) or np.ndim(p) == 0:
         if p == 0:
             return 0.0
         if p == 1:
