@@ -1,4 +1,4 @@
-"""Liveness as one of the analyses of normal form; it lives in :mod:`thunkad.ir.live` because ``versions`` needs it too."""
+"""Liveness as one of the analyses of normal form; it lives in :mod:`thunkad.ir.live`, as ``versions`` needs it too."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def liveness(function: n.Function, compound_only: bool = False) -> Liveness:
     Returns
     -------
     Liveness
-        ``after[id(s)]``: locals live after ``s``; ``at_head[id(loop)]``: locals live whenever the loop is about to fetch
-        its next item (``For``) or to evaluate its test (``While``), what is live after a ``For`` included.
+        ``after[id(s)]``: locals live after ``s``; ``at_head[id(loop)]``: locals live whenever the loop is about to
+        fetch its next item (``For``) or to evaluate its test (``While``), what is live after a ``For`` included.
     """
     result = Liveness()
     _flow(function.body, set(), result, True, compound_only)

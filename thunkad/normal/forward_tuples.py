@@ -49,11 +49,10 @@ class _Forward:
 
     def __init__(self, function: n.Function) -> None:
         self.multiple = {name for name, k in _binding_counts(function.body).items() if k > 1}
+        self.carried = carried_names(function.body)
         self.mentions: dict[str, set[str]] = {}  # name -> names that some fact relates to it
 
-    def block(
-        self, block: list[n.Stmt], tuples: _Tuples, copies: _Copies, trailing: int | None = None
-    ) -> list[n.Stmt]:
+    def block(self, block: list[n.Stmt], tuples: _Tuples, copies: _Copies, trailing: int | None = None) -> list[n.Stmt]:
         out: list[n.Stmt] = []
         for k, s in enumerate(block):
             if trailing is not None and k >= trailing:
@@ -125,7 +124,7 @@ class _Forward:
             inner = dict(tuples), dict(copies)
             test_body = self.block(s.test_body, *inner)
             test = walk.substitute(s.test, inner[1])
-            body = self.block(s.body, *inner, trailing_copies(s.body))
+            body = self.block(s.body, *inner, trailing_copies(s.body, self.carried))
             return [n.While(test_body, test, body, s.stop, **where)]
         if t is n.Assert:
             inner = dict(tuples), dict(copies)
@@ -139,17 +138,35 @@ class _Forward:
     def loop(self, s: n.For, tuples: _Tuples, copies: _Copies) -> list[n.Stmt]:
         for name in walk.assigned([s]):
             self.forget(name, tuples, copies)
-        return self.block(s.body, dict(tuples), dict(copies), trailing_copies(s.body))
+        return self.block(s.body, dict(tuples), dict(copies), trailing_copies(s.body, self.carried))
 
 
 def _function_forwarded(e: n.Expr) -> n.Expr:
-    return n.Closure(forward_tuples(e.function), e.captures) if type(e) is n.Closure else e
+    return n.Closure(forward_tuples(e.function), e.captures, e.defaults, e.kw_defaults) if type(e) is n.Closure else e
 
 
-def trailing_copies(body: list[n.Stmt]) -> int:
-    """Where the copies at the end of a loop's body begin; they may bind carried names."""
+def carried_names(block: list[n.Stmt]) -> set[str]:
+    """Names that some loop in ``block`` (all of a function) carries from one iteration to the next or out of it."""
+    bindings, reads = _binding_counts(block), _read_counts(block)
+    carried: set[str] = set()
+    for s in walk.statements(block):
+        if type(s) in (n.For, n.While):
+            k = len(s.body)
+            # a name of the body's own is read after its binding only: by the copies that follow, or as the stop flag
+            later: Counter[str | None] = Counter([s.stop])
+            while k and type(s.body[k - 1]) is n.Assign and type(s.body[k - 1].value) is n.Name:
+                k -= 1
+                c = s.body[k]
+                if bindings[c.target] > 1 or reads[c.target] > later[c.target]:
+                    carried.add(c.target)
+                later[c.value.id] += 1
+    return carried
+
+
+def trailing_copies(body: list[n.Stmt], carried: set[str]) -> int:
+    """Where the copies to carried names at the end of a loop's body begin."""
     k = len(body)
-    while k and type(body[k - 1]) is n.Assign and type(body[k - 1].value) is n.Name:
+    while k and type(body[k - 1]) is n.Assign and type(body[k - 1].value) is n.Name and body[k - 1].target in carried:
         k -= 1
     return k
 
@@ -176,12 +193,7 @@ def _read_counts(block: list[n.Stmt]) -> Counter[str]:
 def _absorb(body: list[n.Stmt]) -> list[n.Stmt]:
     """``t3 = e; y = t3`` → ``y = e`` where that is all that ``t3`` is for."""
     reads = _read_counts(body)
-    carried = {
-        c.target
-        for s in walk.statements(body)
-        if type(s) in (n.For, n.While)
-        for c in s.body[trailing_copies(s.body) :]
-    }
+    carried = carried_names(body)
     mapping: dict[str, str] = {}
 
     def scan(block: list[n.Stmt]) -> None:

@@ -4,8 +4,8 @@ One walk in program order keeps an environment, variable → current version.  W
 small: liveness (joins and carried names are made for live variables only) and which variables a block binds.
 
 *Joins are claimed, not patched in.*  Before an arm of an ``If`` is walked, the last statement of the arm that binds a
-joined variable is told the name of the join and binds it directly; only where there is no such statement (the arm leaves
-the variable alone, or a loop binds it) a copy is added at the end of the arm.
+joined variable is told the name of the join and binds it directly; only where there is no such statement (the arm
+leaves the variable alone, or a loop binds it) a copy is added at the end of the arm.
 
 *Variables that may be unbound.*  Joins and carried names copy variables, and copying one that isn't bound would raise
 where the user's program, which may never read it, would not.  The walk notes each such variable, and the function is
@@ -19,10 +19,10 @@ import copy
 from dataclasses import dataclass
 from enum import IntEnum
 
-from thunkad.ir.live import endless, liveness
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.ir.live import endless, liveness
 from thunkad.normal.while_tests import move_tests
 from thunkad.runtime.unbound import Unbound
 
@@ -42,10 +42,9 @@ def version(function: n.Function, names: Names) -> n.Function:
     Function
     """
     names.reserve(_spellings(function))
-    moved = move_tests(function.body, liveness(function, compound_only=True), names)
-    function = n.Function(
-        function.name, function.params, moved, function.captures, function.line, function.filename
-    )
+    # facts are keyed by the identity of a statement, and earlier passes may have put one statement into two blocks
+    function = _with_body(function, [walk.map_stmt(s, lambda e: e) for s in function.body])
+    function = _with_body(function, move_tests(function.body, liveness(function, compound_only=True), names))
     soft: dict[str, None] = {}
     while True:
         attempt = copy.deepcopy(names)
@@ -53,9 +52,7 @@ def version(function: n.Function, names: Names) -> n.Function:
         body = walker.function_body()
         if not walker.uncertain:
             names.__dict__.update(attempt.__dict__)
-            return n.Function(
-                function.name, function.params, body, function.captures, function.line, function.filename
-            )
+            return _with_body(function, body)
         if walker.uncertain.keys() <= soft.keys():
             raise AssertionError(f"no version of {', '.join(walker.uncertain)} where it is read in {function.name}")
         soft.update(walker.uncertain)
@@ -211,7 +208,7 @@ class _Versioner:
     def _nested(self, e: n.Expr) -> n.Expr:
         """``e`` with the functions of its closures versioned, in namespaces of their own."""
         if type(e) is n.Closure:
-            return n.Closure(version(e.function, Names(self.names.taken)), e.captures)
+            return n.Closure(version(e.function, Names(self.names.taken)), e.captures, e.defaults, e.kw_defaults)
         return e if type(e) in n.ATOMS else walk.map_expr(e, self._nested)
 
     def _guard(self, var: str, name: str, line: int) -> list[n.Stmt]:
@@ -232,10 +229,8 @@ class _Versioner:
 
     # ------------------------------------------------------------ statements
 
-    def _block(
-        self, block: list[n.Stmt], env: _Env, wanted: _Claims, movable: set[str] | None = None
-    ) -> list[n.Stmt]:
-        """``block`` renamed.  ``movable``: versions bound in this block by a copy or a constant (candidates for headers)."""
+    def _block(self, block: list[n.Stmt], env: _Env, wanted: _Claims, movable: set[str] | None = None) -> list[n.Stmt]:
+        """``block`` renamed.  ``movable``: versions that this block binds by a copy or a constant (for headers)."""
         claims = self._claims(block, wanted)
         out: list[n.Stmt] = []
         movable = set() if movable is None else movable
@@ -267,9 +262,9 @@ class _Versioner:
             right = self._read(s.value, env, out, s.line)
             out.append(n.Assign(self._bind(s.target.id, env, claims), n.Inplace(s.op, left, right), **where))
         elif t is n.Append:
-            target = self._read(n.Name(s.target), env, out, s.line)
+            appended = self._read(n.Name(s.target), env, out, s.line)
             value = self._read(s.value, env, out, s.line)
-            out.append(n.Append(target.id if type(target) is n.Name else s.target, value, **where))
+            out.append(n.Append(appended.id if type(appended) is n.Name else s.target, value, **where))
         elif t is n.Delete and type(s.target) is n.Name:
             self._delete(s, s.target.id, env, out, movable)
         elif t is n.If:
@@ -414,6 +409,10 @@ class _Versioner:
         for var in self._binds(s):  # without those of a body that always raises: nothing leaves that
             if var not in headers:
                 env.pop(var, None)
+
+
+def _with_body(f: n.Function, body: list[n.Stmt]) -> n.Function:
+    return n.Function(f.name, f.params, body, f.captures, f.line, f.filename)
 
 
 def _spellings(function: n.Function) -> set[str]:

@@ -6,10 +6,10 @@ no place where its carried copy could be bound, so such a loop becomes ``while T
 
 from __future__ import annotations
 
-from thunkad.ir.live import Liveness
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.ir.live import Liveness
 
 
 def move_tests(block: list[n.Stmt], live: Liveness, names: Names) -> list[n.Stmt]:
