@@ -28,6 +28,13 @@ def real_product(a: Any, b: Any) -> Any:
     return a * b
 
 
+def real_product_dot(a: Any, b: Any, a_dot: Any, b_dot: Any) -> Any:
+    """The tangent of :func:`real_product`."""
+    from_a = a_dot if isinstance(a_dot, AbstractZero) else real_product(a_dot, b)
+    from_b = b_dot if isinstance(b_dot, AbstractZero) else real_product(a, b_dot)
+    return from_a + from_b
+
+
 def sign_bar(y_bar: Any, y: Any, x: Any) -> Any:
     """The cotangent of what ``y = np.sign(x)`` takes: zero for real numbers; ``x / |x|`` turns with ``x``."""
     if not np.iscomplexobj(x):

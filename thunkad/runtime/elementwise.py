@@ -48,16 +48,29 @@ def power_exponent_partial(y: Any, x: Any, p: Any) -> Any:
     """
     if isinstance(x, float) and isinstance(y, float) and x > 0:
         return y * math.log(x)
-    slope = y * np.log(nonzero(_logarithm_base(x, y)))
+    slope = y * power_logarithm(x, y)
     undefined = (np.equal(x, 0)) & (np.real(p) <= 0)
     return np.where(undefined, np.nan, slope) if np.any(undefined) else slope
 
 
-def _logarithm_base(x: Any, y: Any) -> Any:
-    """What to take the logarithm of: ``x``, or its absolute value where the power is real."""
+def power_logarithm(x: Any, y: Any) -> Any:
+    """The logarithm of the base ``x`` of a power ``y``, of ``|x|`` where the power is real; zero for zero."""
     if not np.iscomplexobj(y):
-        return np.abs(_inexact(x))
-    return x if np.iscomplexobj(x) else x + 0j
+        return np.log(nonzero(np.abs(_inexact(x))))
+    return np.log(nonzero(x if np.iscomplexobj(x) else x + 0j))
+
+
+def power_curvature(x: Any, p: Any) -> Any:
+    """The derivative of :func:`power_partial` in ``x``: ``p * (p - 1) * x ** (p - 2)``, zero where a factor is."""
+    if isinstance(p, (float, int)) or np.ndim(p) == 0:
+        return p * power_partial(x, p - 1) if p != 0 else 0.0
+    return np.where(p == 0, 0, p * power_partial(x, np.where(p == 0, 1, p) - 1))
+
+
+def power_cross_partial(x: Any, p: Any) -> Any:
+    """The derivative of :func:`power_partial` in ``p``: ``x ** (p - 1) * (1 + p * log(x))``."""
+    lower = np.power(_inexact(x), p - 1)
+    return lower + p * power_exponent_partial(lower, x, p - 1)
 
 
 def _inexact(x: Any) -> Any:

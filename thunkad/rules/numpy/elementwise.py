@@ -11,7 +11,6 @@ from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.elementwise import (
     bessel_ratio,
-    bessel_ratio_partial,
     frexp_bar,
     log2_share,
     log_share,
@@ -89,7 +88,6 @@ scalar_rule(np.degrees, lambda y, x: 180 / math.pi)
 
 scalar_rule(np.sinc, lambda y, x: sinc_partial(y, x))
 scalar_rule(np.i0, lambda y, x: y * bessel_ratio(x))
-scalar_rule(bessel_ratio, lambda r, x: bessel_ratio_partial(r, x))
 
 # Results of two parts, and mixed arguments
 

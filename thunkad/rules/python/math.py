@@ -17,6 +17,7 @@ from thunkad.runtime.scalars import (
     ldexp_bar,
     products_of_others,
     quotient,
+    ratio_or_zero,
     repeated_bar,
     scaled_bar,
     sign,
@@ -79,7 +80,6 @@ scalar_rule(math.erf, lambda y, x: 2 / math.sqrt(math.pi) * math.exp(-x * x))
 scalar_rule(math.erfc, lambda y, x: -2 / math.sqrt(math.pi) * math.exp(-x * x))
 scalar_rule(math.gamma, lambda y, x: y * digamma(x))
 scalar_rule(math.lgamma, lambda y, x: digamma(x))
-scalar_rule(digamma, lambda y, x: trigamma(x))
 
 # Signs and remainders
 
@@ -228,6 +228,13 @@ def _(x):
 def _(x, *, x_dot):
     return math.modf(x), (x_dot, ZeroTangent())
 
+
+# The helpers that these rules call, for derivatives of derivatives
+
+scalar_rule(quotient, lambda y, a, b: quotient(1, b), lambda y, a, b: -quotient(y, b))
+scalar_rule(ratio_or_zero, lambda y, a, b: ratio_or_zero(1, b), lambda y, a, b: -ratio_or_zero(y, b))
+scalar_rule(digamma, lambda y, x: trigamma(x))
+non_differentiable(sign)
 
 # What has no derivative
 
