@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.runtime.arrays import is_zero, shape_only, unbroadcast, zeros
+from thunkad.runtime.arrays import is_zero, shape_only, zeros
 from thunkad.tangents import ZERO
 
 
@@ -143,20 +143,6 @@ def diagonal_bar(y_bar: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any
     view.flags.writeable = True
     view += np.real(y_bar) if a_bar.dtype.kind == "f" else y_bar
     return a_bar
-
-
-def choose_bars(y_bar: Any, a: Any, choices: Any, mode: Any = "raise") -> Any:
-    """The cotangents of the choices for ``np.choose``."""
-    picked = _resolved(a, len(choices), mode)
-    bars = [unbroadcast(np.where(np.equal(picked, k), y_bar, 0), choice) for k, choice in enumerate(choices)]
-    return np.stack(bars) if isinstance(choices, np.ndarray) else bars
-
-
-def choose_dot(a: Any, choices: Any, choices_dot: Any, mode: Any = "raise") -> Any:
-    """The tangent of ``np.choose``."""
-    if is_zero(choices_dot):
-        return ZERO
-    return np.choose(a, [zeros(c) if is_zero(d) else d for c, d in zip(choices, choices_dot)], mode=mode)
 
 
 @shape_only("arr", "values")

@@ -198,20 +198,6 @@ def test_compress_and_extract():
     check(np.extract, MATRIX > 0, MATRIX)
 
 
-def test_choose():
-    a = np.array([[0, 1, 2], [2, 1, 0]])
-    choices = [RNG.normal(size=(2, 3)), 1.5, RNG.normal(size=3)]
-    for given in (choices, RNG.normal(size=(3, 2, 3))):
-        y, pullback = TABLE.snapshot.entries(np.choose)[0].function(a, given)
-        check_rrule(lambda c: np.choose(a, c), given, rule=lambda c: _chosen(a, c))
-    np.testing.assert_array_equal(bars(np.choose, np.ones(2), np.array([-1, 5]), [1.0, 2.0], mode="wrap")[1], [0, 2])
-
-
-def _chosen(a, choices):
-    y, pullback = TABLE.snapshot.entries(np.choose)[0].function(a, choices)
-    return y, lambda y_bar: pullback(y_bar)[1:]
-
-
 @pytest.mark.parametrize("offset, axis1, axis2", [(0, 0, 1), (1, 0, 1), (-1, 1, 2), (0, -1, 0), (9, 0, 1)])
 def test_diagonal(offset, axis1, axis2):
     y = np.diagonal(CUBE, offset, axis1, axis2)

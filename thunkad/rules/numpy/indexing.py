@@ -8,8 +8,6 @@ import numpy as np
 
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.indexing import (
-    choose_bars,
-    choose_dot,
     compress_bar,
     diagonal_bar,
     index_bar,
@@ -116,21 +114,6 @@ def _(condition, arr):
 @frule(np.extract)
 def _(condition, arr, *, arr_dot):
     return np.extract(condition, arr), np.extract(condition, arr_dot)
-
-
-@rrule(np.choose)
-def _(a, choices, *, mode="raise"):
-    y = np.choose(a, choices, mode=mode)
-
-    def pullback(y_bar):
-        return NoTangent(), thunk(lambda: choose_bars(y_bar, a, choices, mode))
-
-    return y, pullback
-
-
-@frule(np.choose)
-def _(a, choices, *, mode="raise", choices_dot):
-    return np.choose(a, choices, mode=mode), choose_dot(a, choices, choices_dot, mode)
 
 
 @rrule(np.diagonal)
