@@ -1,0 +1,309 @@
+"""Python's built-in functions with active values.
+
+Iterators (``zip``, ``enumerate``, ``reversed``, ``map``, ``filter``) are made into lists: their elements are needed again in
+reverse order.  ``abs`` is in :data:`thunkad.rules.python.operators.OPERATORS`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+
+from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.runtime.elements import (
+    complex_dot,
+    dict_bar,
+    dict_dot,
+    elements_bar,
+    elements_dot,
+    enumerate_bar,
+    enumerate_dot,
+    extremum_bars,
+    extremum_dot,
+    number_dot,
+    shaped_like,
+    sorted_bar,
+    sorted_dot,
+    sum_bar,
+    sum_dot,
+    sum_start_bar,
+    zip_bars,
+    zip_dot,
+)
+from thunkad.tangents import NoTangent, thunk
+
+_DISCRETE = (
+    "all any ascii bin bool bytearray bytes callable chr dir format hasattr hash help hex id input int isinstance issubclass "
+    "len memoryview oct open ord print range repr round slice str type"
+)
+non_differentiable(*(getattr(builtins, name) for name in _DISCRETE.split() if hasattr(builtins, name)))
+non_differentiable(float.is_integer, float.hex, float.as_integer_ratio, int.bit_length, int.bit_count, int.to_bytes)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@rrule(float)
+def _(x=0.0):
+    y = float(x)
+
+    def pullback(y_bar):
+        return (thunk(lambda: shaped_like(y_bar, x)),)
+
+    return y, pullback
+
+
+@frule(float)
+def _(x=0.0, *, x_dot):
+    y = float(x)
+    return y, number_dot(x_dot, y)
+
+
+@rrule(complex)
+def _(real=0.0, imag=0.0):
+    y = complex(real, imag)
+
+    def pullback(y_bar):
+        return thunk(lambda: shaped_like(y_bar, real)), thunk(lambda: shaped_like(-1j * y_bar, imag))
+
+    return y, pullback
+
+
+@frule(complex)
+def _(real=0.0, imag=0.0, *, real_dot, imag_dot):
+    return complex(real, imag), complex_dot(real_dot, imag_dot)
+
+
+@rrule(complex.conjugate)
+def _(self):
+    y = complex.conjugate(self)
+
+    def pullback(y_bar):
+        return (thunk(lambda: y_bar.conjugate()),)
+
+    return y, pullback
+
+
+@frule(complex.conjugate)
+def _(self, *, self_dot):
+    return complex.conjugate(self), self_dot.conjugate()
+
+
+@rrule(float.conjugate)
+def _(self):
+    y = float.conjugate(self)
+
+    def pullback(y_bar):
+        return (y_bar,)
+
+    return y, pullback
+
+
+@frule(float.conjugate)
+def _(self, *, self_dot):
+    return float.conjugate(self), self_dot
+
+
+@alternative(pow)
+def power(base, exp):
+    return base**exp
+
+
+@alternative(divmod)
+def quotient_and_remainder(x, y):
+    return x // y, x % y
+
+
+# ---------------------------------------------------------------- reductions
+
+
+@rrule(sum)
+def _(iterable, start=0):
+    y = sum(iterable, start)
+
+    def pullback(y_bar):
+        return thunk(lambda: sum_bar(y_bar, iterable, start)), thunk(lambda: sum_start_bar(y_bar, start))
+
+    return y, pullback
+
+
+@frule(sum)
+def _(iterable, start=0, *, iterable_dot, start_dot):
+    y = sum(iterable, start)
+    return y, sum_dot(y, iterable, start, iterable_dot, start_dot)
+
+
+@rrule(max)
+def _(*args, key=None):
+    y = max(*args, key=key)
+
+    def pullback(y_bar):
+        return (thunk(lambda: extremum_bars(y_bar, y, args)),)
+
+    return y, pullback
+
+
+@frule(max)
+def _(*args, key=None, args_dot):
+    y = max(*args, key=key)
+    return y, extremum_dot(y, args, args_dot)
+
+
+@rrule(min)
+def _(*args, key=None):
+    y = min(*args, key=key)
+
+    def pullback(y_bar):
+        return (thunk(lambda: extremum_bars(y_bar, y, args)),)
+
+    return y, pullback
+
+
+@frule(min)
+def _(*args, key=None, args_dot):
+    y = min(*args, key=key)
+    return y, extremum_dot(y, args, args_dot)
+
+
+# ---------------------------------------------------------------- containers
+
+
+@rrule(list)
+def _(iterable=()):
+    y = list(iterable)
+
+    def pullback(y_bar):
+        return (thunk(lambda: elements_bar(y_bar, iterable)),)
+
+    return y, pullback
+
+
+@frule(list)
+def _(iterable=(), *, iterable_dot):
+    return list(iterable), elements_dot(iterable_dot, iterable)
+
+
+@rrule(tuple)
+def _(iterable=()):
+    y = tuple(iterable)
+
+    def pullback(y_bar):
+        return (thunk(lambda: elements_bar(y_bar, iterable)),)
+
+    return y, pullback
+
+
+@frule(tuple)
+def _(iterable=(), *, iterable_dot):
+    return tuple(iterable), tuple(elements_dot(iterable_dot, iterable))
+
+
+@rrule(dict)
+def _(mapping=()):
+    y = dict(mapping)
+
+    def pullback(y_bar):
+        return (thunk(lambda: dict_bar(y_bar, mapping)),)
+
+    return y, pullback
+
+
+@frule(dict)
+def _(mapping=(), *, mapping_dot):
+    return dict(mapping), dict_dot(mapping_dot, mapping)
+
+
+@rrule(reversed)
+def _(sequence):
+    y = list(reversed(sequence))
+
+    def pullback(y_bar):
+        return (thunk(lambda: elements_bar(y_bar[::-1], sequence)),)
+
+    return y, pullback
+
+
+@frule(reversed)
+def _(sequence, *, sequence_dot):
+    return list(reversed(sequence)), elements_dot(sequence_dot, sequence)[::-1]
+
+
+@rrule(enumerate)
+def _(iterable, start=0):
+    y = list(enumerate(iterable, start))
+
+    def pullback(y_bar):
+        return thunk(lambda: enumerate_bar(y_bar, iterable)), NoTangent()
+
+    return y, pullback
+
+
+@frule(enumerate)
+def _(iterable, start=0, *, iterable_dot):
+    return list(enumerate(iterable, start)), enumerate_dot(iterable_dot, iterable)
+
+
+@rrule(zip)
+def _(*iterables, strict=False):
+    y = list(zip(*iterables, strict=strict))
+
+    def pullback(y_bar):
+        return (thunk(lambda: zip_bars(y_bar, iterables)),)
+
+    return y, pullback
+
+
+@frule(zip)
+def _(*iterables, strict=False, iterables_dot):
+    return list(zip(*iterables, strict=strict)), zip_dot(iterables_dot, iterables)
+
+
+@rrule(sorted)
+def _(iterable, *, key=None, reverse=False):
+    y = sorted(iterable, key=key, reverse=reverse)
+
+    def pullback(y_bar):
+        return (thunk(lambda: sorted_bar(y_bar, iterable, key, reverse)),)
+
+    return y, pullback
+
+
+@frule(sorted)
+def _(iterable, *, key=None, reverse=False, iterable_dot):
+    return sorted(iterable, key=key, reverse=reverse), sorted_dot(iterable_dot, iterable, key, reverse)
+
+
+# ---------------------------------------------------------------- functions of functions
+
+
+@alternative(map)
+def apply_to_each(function, *iterables):
+    result = []
+    for items in zip(*iterables):
+        result.append(function(*items))
+    return result
+
+
+@alternative(filter)
+def keep_where(function, iterable):
+    result = []
+    for item in iterable:
+        if item if function is None else function(item):
+            result.append(item)
+    return result
+
+
+@alternative(functools.reduce)
+def fold(function, iterable, *initial):
+    items = list(iterable)
+    if initial:
+        total = initial[0]
+        rest = items
+    else:
+        if len(items) == 0:
+            raise TypeError("reduce() of empty iterable with no initial value")
+        total = items[0]
+        rest = items[1:]
+    for item in rest:
+        total = function(total, item)
+    return total

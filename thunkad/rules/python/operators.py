@@ -1,0 +1,172 @@
+"""The :mod:`operator` module: which NumPy function each operator is on numbers and arrays, and what it is on anything else.
+
+An operator on numbers or arrays resolves by :data:`OPERATORS`; where the operands are something else, or not known, the
+alternative body (the operator itself, spelled with its sign) is looked into instead.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.rules.library import alternative, non_differentiable
+
+OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
+    operator.floordiv: np.floor_divide,
+    operator.mod: np.remainder,
+    operator.pow: np.power,
+    operator.matmul: np.matmul,
+    operator.neg: np.negative,
+    operator.pos: np.positive,
+    operator.abs: np.absolute,
+    abs: np.absolute,
+    operator.invert: np.invert,
+    operator.and_: np.bitwise_and,
+    operator.or_: np.bitwise_or,
+    operator.xor: np.bitwise_xor,
+    operator.lshift: np.left_shift,
+    operator.rshift: np.right_shift,
+    operator.eq: np.equal,
+    operator.ne: np.not_equal,
+    operator.lt: np.less,
+    operator.le: np.less_equal,
+    operator.gt: np.greater,
+    operator.ge: np.greater_equal,
+}
+"""Operators on numbers and arrays → the NumPy function of that meaning."""
+
+non_differentiable(
+    operator.eq,
+    operator.ne,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+    operator.not_,
+    operator.truth,
+    operator.is_,
+    operator.is_not,
+    operator.contains,
+    operator.countOf,
+    operator.indexOf,
+    operator.index,
+    operator.length_hint,
+)
+
+
+@alternative(operator.add)
+def add(a, b):
+    return a + b
+
+
+@alternative(operator.sub)
+def sub(a, b):
+    return a - b
+
+
+@alternative(operator.mul)
+def mul(a, b):
+    return a * b
+
+
+@alternative(operator.truediv)
+def truediv(a, b):
+    return a / b
+
+
+@alternative(operator.floordiv)
+def floordiv(a, b):
+    return a // b
+
+
+@alternative(operator.mod)
+def mod(a, b):
+    return a % b
+
+
+@alternative(operator.pow)
+def power(a, b):
+    return a**b
+
+
+@alternative(operator.matmul)
+def matmul(a, b):
+    return a @ b
+
+
+@alternative(operator.neg)
+def neg(a):
+    return -a
+
+
+@alternative(operator.pos)
+def pos(a):
+    return +a
+
+
+@alternative(operator.abs)
+def absolute(a):
+    return abs(a)
+
+
+@alternative(operator.concat)
+def concat(a, b):
+    return a + b
+
+
+@alternative(operator.getitem)
+def getitem(a, b):
+    return a[b]
+
+
+@alternative(operator.setitem)
+def setitem(a, b, c):
+    a[b] = c
+
+
+@alternative(operator.delitem)
+def delitem(a, b):
+    del a[b]
+
+
+@alternative(operator.iadd)
+def iadd(a, b):
+    a += b
+    return a
+
+
+@alternative(operator.isub)
+def isub(a, b):
+    a -= b
+    return a
+
+
+@alternative(operator.imul)
+def imul(a, b):
+    a *= b
+    return a
+
+
+@alternative(operator.itruediv)
+def itruediv(a, b):
+    a /= b
+    return a
+
+
+@alternative(operator.ipow)
+def ipow(a, b):
+    a **= b
+    return a
+
+
+@alternative(operator.imatmul)
+def imatmul(a, b):
+    a @= b
+    return a
