@@ -18,8 +18,11 @@ program("constant", "def f(): return 3")
 program("nothing", "def f(x):\n    'doc'\n    pass\n    ...", (1,))
 program("arithmetic", "def f(x, y): return x + y * 2 - -x / (y ** -2) // 1 % 7", (2.0, 3.0), (1, 4))
 program("negative", "def f(x): return (-1) ** x, -1 ** x, -0.0, - -x, not x, ~x, -True, -2j", (2,))
-program("and_or", "def f(a, b, c): return a and b or c, a or b and c, not (a or b), (a and b) is b",
-        *((a, b, 7) for a in (0, 1, "") for b in (0, 2, [])))
+program(
+    "and_or",
+    "def f(a, b, c): return a and b or c, a or b and c, not (a or b), (a and b) is b",
+    *((a, b, 7) for a in (0, 1, "") for b in (0, 2, [])),
+)
 program("short_circuit", "def f(a): return say(a) and say(2) and say(0) and say(4) or say('x') or say('y')", (0,), (1,))
 program("chain", "def f(a): return say(1) < say(a) < say(5) != say(4)", (0,), (3,), (9,), (5,))
 program("chain_walrus", "def f(b): return 1 < b < (b := 7) < b + 1, b", (3,), (9,), (0,))
@@ -32,7 +35,9 @@ program("walrus_method", "def f(x): return x.index((x := [5, 6])[0] - 4), x", ([
 program("walrus_index", "def f(x, i): return x[i:(i := i + 2)], x[i, ] if 0 else i", ([1, 2, 3, 4], 1))
 program("walrus_dict", "def f(x): return {x: (x := x + 1), x: (x := x + 1), **{x: x}}", (1,))
 program("walrus_conditional", "def f(x): return x + ((x := 4) if x else 0) + x", (3,), (0,))
-program("global_before_call", """
+program(
+    "global_before_call",
+    """
 G = 1
 def bump():
     global G
@@ -40,60 +45,115 @@ def bump():
     return G
 def f():
     return G + bump() * G, [G, bump(), G], max(G, bump())
-""")
+""",
+)
 program("builtin_order", "def f(x): return say(x) + say(2) * say(3), say(4) - say(5)", (1,))
-program("call_forms", """
+program(
+    "call_forms",
+    """
 def g(*a, **k): return a, k
 def f(x, d): return g(say(1), *say(x), say(2), k=say(3), **say(d), z=say(4)), g(*x, *x), g(**d)
-""", ([1, 2], {"q": 1}), ([], {}))
+""",
+    ([1, 2], {"q": 1}),
+    ([], {}),
+)
 program("method_chain", "def f(x): return x.upper().replace('A', say('b')).strip().split('b')", (" banana ",))
 program("attribute_order", "def f(x): return np.linalg.norm(say(x)) + np.pi + np.array(x).sum()", ([3.0, 4.0],))
-program("subscripts", """
+program(
+    "subscripts",
+    """
 def f(x, i):
     a = np.arange(24).reshape(2, 3, 4)
     return x[i], x[1:], x[:-1], x[::2], x[i:i + 1:1], a[0], a[..., 1], a[:, None, 1:3, 0], a[(0, 1)], a[0, 1][i], a[()].sum()
-""", ([1, 2, 3], 1))
-program("star_index", """
+""",
+    ([1, 2, 3], 1),
+)
+program(
+    "star_index",
+    """
 def f(i):
     a = np.arange(24).reshape(2, 3, 4)
     return a[*i, 1:3], a[*i, ...], a[1:, *i]
-""", ((0,),), ((0, 1),))
-program("displays", "def f(x): return (1, *x, 2), [*x, *x], {*x, 9}, {'a': x, **{'b': 1}, 'a': 2}, (), [], {}", ([1, 2],))
-program("f_strings", """
+""",
+    ((0,),),
+    ((0, 1),),
+)
+program(
+    "displays", "def f(x): return (1, *x, 2), [*x, *x], {*x, 9}, {'a': x, **{'b': 1}, 'a': 2}, (), [], {}", ([1, 2],)
+)
+program(
+    "f_strings",
+    """
 def f(x, w):
     return (f"{x}", f"{{{x}}}", f"{x!r:>{w}}|", f"{x:{'>'}{w}}", f"a{'b'}c", f"{w:03d}{x!s}{x!a}", f"{w=}", f"plain",
             f"{{}}", f"{w + 1:{w}.{w - 5}f}" "tail{}", f"{f'{x}'}!")
-""", ("é", 8))
+""",
+    ("é", 8),
+)
 program("lambda_value", "def f(x): return list(map(lambda v, k=x: v * x + k, [1, 2]))", (3,))
 program("long_sum", "def f(x): return " + " + ".join(["x"] * 1500), (1,))
 
 # ---------------------------------------------------------------- assignments
 
 program("chained", "def f(x):\n    a = b = say(x)\n    a += [1]\n    return a, b", ([],))
-program("chained_self", "def f(x, b):\n    (b, c) = d = b\n    x = y, z = x\n    return x, y, z, b, c, d", ((1, 2), (3, 4)))
+program(
+    "chained_self", "def f(x, b):\n    (b, c) = d = b\n    x = y, z = x\n    return x, y, z, b, c, d", ((1, 2), (3, 4))
+)
 program("chained_index", "def f(x, j):\n    i = x[i] = j\n    return x, i", ([1, 2, 3], 1))
 program("swap", "def f(a, b):\n    a, b = b, a + b\n    a, b, a = b, a, b\n    return a, b", (1, 2))
 program("swap_elements", "def f(x, i):\n    x[i], x[0], i = x[0], x[i], x[1]\n    return x, i", ([1, 2, 3], 2))
-program("order_of_targets", "def f(x, i):\n    i, x[i] = 1, 9\n    x[say(0)], x[say(1)] = say(5), say(6)\n    return x, i", ([1, 2, 3], 0))
+program(
+    "order_of_targets",
+    "def f(x, i):\n    i, x[i] = 1, 9\n    x[say(0)], x[say(1)] = say(5), say(6)\n    return x, i",
+    ([1, 2, 3], 0),
+)
 program("order_unpacked", "def f(x, i, v):\n    x[i], i, x[i], i = v\n    return x, i", ([0, 0, 0], 0, (5, 1, 6, 2)))
-program("unpack", "def f(v):\n    (a, b), [c, (d, e)] = v\n    return a, b, c, d, e", ([(1, 2), (3, "xy")],), ([(1, 2), (3, "x")],), (5,), ([1],))
+program(
+    "unpack",
+    "def f(v):\n    (a, b), [c, (d, e)] = v\n    return a, b, c, d, e",
+    ([(1, 2), (3, "xy")],),
+    ([(1, 2), (3, "x")],),
+    (5,),
+    ([1],),
+)
 program("unpack_duplicate", "def f(v):\n    a, _, _, a = v\n    return a, _", ((1, 2, 3, 4),))
-program("starred", "def f(v):\n    a, *b, c = v\n    *d, = v\n    e, (g, *h), *i = v\n    return a, b, c, d, e, g, h, i",
-        ((1, (2, 3, 4), 5),), ((1, (2,), 3, 4),), ((1,),), ((1, 2, 3),), (5,))
+program(
+    "starred",
+    "def f(v):\n    a, *b, c = v\n    *d, = v\n    e, (g, *h), *i = v\n    return a, b, c, d, e, g, h, i",
+    ((1, (2, 3, 4), 5),),
+    ((1, (2,), 3, 4),),
+    ((1,),),
+    ((1, 2, 3),),
+    (5,),
+)
 program("starred_target", "def f(v):\n    x = {}\n    a, *x['rest'] = v\n    return a, x", ("abc",))
-program("annotated", "def f(x):\n    y: int = x\n    z: undefined\n    x: float\n    w: 'q' = (v := 2)\n    return y, w, v", (1,))
+program(
+    "annotated",
+    "def f(x):\n    y: int = x\n    z: undefined\n    x: float\n    w: 'q' = (v := 2)\n    return y, w, v",
+    (1,),
+)
 program("annotation_makes_local", "def f():\n    say: int\n    return say(1)")
-program("augmented", """
+program(
+    "augmented",
+    """
 def f(x, a):
     x += 1; x -= 2; x *= 3; x /= 2; x //= 1; x %= 5; x **= 2
     a[0] += x
     a[say(1)] *= say(10)
     a += [1]
     return x, a
-""", (4, [1, 2]))
+""",
+    (4, [1, 2]),
+)
 program("augmented_alias", "def f(a):\n    b = a\n    b += [1]\n    return a is b, a", ([1],))
-program("augmented_order", "def f(x, a, i):\n    x += (x := 10)\n    a[i] += (i := 1)\n    a[i] += a[0]\n    return x, a, i", (1, [5, 6], 0))
-program("augmented_attribute", """
+program(
+    "augmented_order",
+    "def f(x, a, i):\n    x += (x := 10)\n    a[i] += (i := 1)\n    a[i] += a[0]\n    return x, a, i",
+    (1, [5, 6], 0),
+)
+program(
+    "augmented_attribute",
+    """
 class C:
     total = 1
     def step(self):
@@ -104,26 +164,54 @@ def f():
     c.total += c.step()
     c.total -= 1
     return c.total
-""")
-program("augmented_array", "def f(a):\n    b = a\n    b[1:] *= 2\n    b += 1\n    return a, b", (__import__("numpy").arange(4.0),))
+""",
+)
+program(
+    "augmented_array",
+    "def f(a):\n    b = a\n    b[1:] *= 2\n    b += 1\n    return a, b",
+    (__import__("numpy").arange(4.0),),
+)
 program("store_order", "def f(x):\n    say(x)[say(0)] = say(7)\n    say(x)[say(1)] += say(8)\n    return x", ([1, 2],))
 program("store_walrus", "def f(x, n):\n    x[(n := 1)] = n\n    x[n - 1] = (n := 8)\n    return x, n", ([1, 2], 0))
-program("delete", "def f(x, y):\n    del x[0], y[1:]\n    z = 1\n    del z\n    del (x[0], [y[0]])\n    return x, y, z", ([1, 2], [3, 4]))
+program(
+    "delete",
+    "def f(x, y):\n    del x[0], y[1:]\n    z = 1\n    del z\n    del (x[0], [y[0]])\n    return x, y, z",
+    ([1, 2], [3, 4]),
+)
 program("unbound", "def f(a):\n    if a: x = 1\n    return x", (0,), (1,))
-program("imports", """
+program(
+    "imports",
+    """
 def f(x):
     import math
     import os.path as p, collections.abc
     from math import floor as fl, pi
     return math.sqrt(x), p.join('a', 'b'), fl(2.5), pi, collections.abc.Sized.__name__
-""", (4,))
+""",
+    (4,),
+)
 
 # ---------------------------------------------------------------- choices and assertions
 
-program("early_return", "def f(x):\n    if x > 2: return 'big'\n    say(x)\n    if x > 1:\n        return 'mid'\n    return 'small'", (3,), (2,), (1,))
+program(
+    "early_return",
+    "def f(x):\n    if x > 2: return 'big'\n    say(x)\n    if x > 1:\n        return 'mid'\n    return 'small'",
+    (3,),
+    (2,),
+    (1,),
+)
 program("falls_off", "def f(x):\n    if x: return 1\n    say(x)", (1,), (0,))
-program("elif", "def f(x):\n    if x == 0: y = 'a'\n    elif x == 1: return 'b'\n    elif x == 2: y = 'c'\n    else: raise ValueError(x)\n    return y + '!'", (0,), (1,), (2,), (3,))
-program("mixed_arms", """
+program(
+    "elif",
+    "def f(x):\n    if x == 0: y = 'a'\n    elif x == 1: return 'b'\n    elif x == 2: y = 'c'\n    else: raise ValueError(x)\n    return y + '!'",
+    (0,),
+    (1,),
+    (2,),
+    (3,),
+)
+program(
+    "mixed_arms",
+    """
 def f(x, y):
     if x:
         if y: return 'both'
@@ -134,10 +222,18 @@ def f(x, y):
         if x == y: return 'none'
     say('rest')
     return x, y
-""", (0, 0), (0, 1), (1, 0), (1, 1), (0, None))
+""",
+    (0, 0),
+    (0, 1),
+    (1, 0),
+    (1, 1),
+    (0, None),
+)
 program("dead_code", "def f(x):\n    if x: raise KeyError(x)\n    else: return 2\n    say(1)\n    return y", (1,), (0,))
 program("always_raises", "def f(x):\n    raise ValueError(say(x)) from KeyError(1)", (1,))
-program("assertion", "def f(x):\n    assert say(x), say('m') + str(x)\n    assert x > 1\n    return x", (0,), (1,), (2,))
+program(
+    "assertion", "def f(x):\n    assert say(x), say('m') + str(x)\n    assert x > 1\n    return x", (0,), (1,), (2,)
+)
 program("default_values", "def f(x, y=2, *, z=3): return x, y, z", (1,), (1, 5))
 program("many_parameters", "def f(a, /, b, *c, **d): return a, b, c, d", (1, 2, 3, 4))
 
@@ -145,8 +241,14 @@ program("many_parameters", "def f(a, /, b, *c, **d): return a, b, c, d", (1, 2, 
 
 program("for_loop", "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s, i", (4,), (0,))
 program("for_rebinds", "def f(x):\n    for x in x:\n        x = x + 1\n    return x", ([1, 2],), ([],))
-program("for_targets", "def f(v):\n    d = {}\n    for d['k'], (a, *b) in v:\n        say((d['k'], a, b))\n    for i, (a, b) in enumerate(zip('ab', v)): say(i)\n    return d, a, b", ([(1, (2, 3)), (4, "xyz")],))
-program("break_continue", """
+program(
+    "for_targets",
+    "def f(v):\n    d = {}\n    for d['k'], (a, *b) in v:\n        say((d['k'], a, b))\n    for i, (a, b) in enumerate(zip('ab', v)): say(i)\n    return d, a, b",
+    ([(1, (2, 3)), (4, "xyz")],),
+)
+program(
+    "break_continue",
+    """
 def f(n):
     out = []
     for i in range(n):
@@ -156,8 +258,14 @@ def f(n):
         if i % 2: continue
         out.append('even')
     return out
-""", (0,), (3,), (9,))
-program("for_else", """
+""",
+    (0,),
+    (3,),
+    (9,),
+)
+program(
+    "for_else",
+    """
 def f(v):
     for x in v:
         if x < 0: break
@@ -167,8 +275,15 @@ def f(v):
         say('else')
         return 'all'
     return x
-""", ([],), ([1, 2],), ([1, -2, 3],), ([1, 7, -1],))
-program("for_else_nested", """
+""",
+    ([],),
+    ([1, 2],),
+    ([1, -2, 3],),
+    ([1, 7, -1],),
+)
+program(
+    "for_else_nested",
+    """
 def f(v):
     for row in v:
         for x in row:
@@ -182,13 +297,52 @@ def f(v):
     else:
         return 'done'
     return 'broke'
-""", ([],), ([[0]],), ([[1]],), ([[1, 2, 3], [0]],), ([[1, 2, 3], [4, 9]],), ([[1, 2, 3], []],))
-program("else_without_break", "def f(v):\n    for x in v:\n        if x: return x\n    else:\n        say('else')\n    while v:\n        v.pop()\n    else:\n        say(2)\n    return 3", ([],), ([0],), ([0, 5],))
-program("while_loop", "def f(n):\n    while n > 3 and n < 100:\n        n = n * 2\n        if n == 32: continue\n        if n > 60: break\n        say(n)\n    else:\n        return 'end', n\n    return n", (1,), (4,), (5,), (99,))
-program("while_true", "def f(n):\n    while True:\n        n -= 1\n        if n < 0: return 'negative'\n        if n == 5: break\n    return n", (3,), (9,), (5,))
-program("while_true_returns", "def f(n):\n    while 1:\n        while True:\n            n -= 1\n            if n < 0: return n\n            if n % 3: break\n        say(n)", (7,), (0,))
-program("while_walrus", "def f(v):\n    while (x := v.pop()) and x != 3:\n        if x == 4: continue\n        if x == 5: break\n        say(x)\n    else:\n        say('else')\n    return x, v", ([0, 1, 2],), ([9, 3, 4, 8],), ([1, 5, 6],))
-program("while_walrus_else_break", """
+""",
+    ([],),
+    ([[0]],),
+    ([[1]],),
+    ([[1, 2, 3], [0]],),
+    ([[1, 2, 3], [4, 9]],),
+    ([[1, 2, 3], []],),
+)
+program(
+    "else_without_break",
+    "def f(v):\n    for x in v:\n        if x: return x\n    else:\n        say('else')\n    while v:\n        v.pop()\n    else:\n        say(2)\n    return 3",
+    ([],),
+    ([0],),
+    ([0, 5],),
+)
+program(
+    "while_loop",
+    "def f(n):\n    while n > 3 and n < 100:\n        n = n * 2\n        if n == 32: continue\n        if n > 60: break\n        say(n)\n    else:\n        return 'end', n\n    return n",
+    (1,),
+    (4,),
+    (5,),
+    (99,),
+)
+program(
+    "while_true",
+    "def f(n):\n    while True:\n        n -= 1\n        if n < 0: return 'negative'\n        if n == 5: break\n    return n",
+    (3,),
+    (9,),
+    (5,),
+)
+program(
+    "while_true_returns",
+    "def f(n):\n    while 1:\n        while True:\n            n -= 1\n            if n < 0: return n\n            if n % 3: break\n        say(n)",
+    (7,),
+    (0,),
+)
+program(
+    "while_walrus",
+    "def f(v):\n    while (x := v.pop()) and x != 3:\n        if x == 4: continue\n        if x == 5: break\n        say(x)\n    else:\n        say('else')\n    return x, v",
+    ([0, 1, 2],),
+    ([9, 3, 4, 8],),
+    ([1, 5, 6],),
+)
+program(
+    "while_walrus_else_break",
+    """
 def f(v):
     for k in range(3):
         while (x := v.pop()) > k:
@@ -198,8 +352,15 @@ def f(v):
             break
         say((k, x))
     return k, x
-""", ([0, 1, 2, 3],), ([9, 9, 9],), ([2, 5, 0],), ([2, 1, 0],))
-program("return_in_nested_loops", """
+""",
+    ([0, 1, 2, 3],),
+    ([9, 9, 9],),
+    ([2, 5, 0],),
+    ([2, 1, 0],),
+)
+program(
+    "return_in_nested_loops",
+    """
 def f(n):
     for i in range(n):
         for j in range(n):
@@ -213,9 +374,22 @@ def f(n):
     for k in range(3):
         if k == n: return k
     return 'end'
-""", (0,), (1,), (2,), (3,), (5,))
-program("return_order", "def f(v):\n    for x in v:\n        if x: return say(x)\n        say('no')\n    return say('end')", ([0, 3, 0],), ([0],))
-program("return_then_more", """
+""",
+    (0,),
+    (1,),
+    (2,),
+    (3,),
+    (5,),
+)
+program(
+    "return_order",
+    "def f(v):\n    for x in v:\n        if x: return say(x)\n        say('no')\n    return say('end')",
+    ([0, 3, 0],),
+    ([0],),
+)
+program(
+    "return_then_more",
+    """
 def f(v, c):
     if c:
         for x in v:
@@ -223,24 +397,65 @@ def f(v, c):
         say('loop done')
     say('tail')
     return c
-""", ([0], 1), ([0, 2], 1), ([], 0))
-program("raise_in_loop", "def f(v):\n    for x in v:\n        if x == 0: raise ValueError('zero')\n        elif x < 0: break\n        say(x)\n    return 'ok'", ([1, 0],), ([1, -1, 0],), ([],))
-program("guards", "def f(x):\n" + "".join(f"    if x == {k}: return {k * k}\n" for k in range(40)) + "    return None", (0,), (39,), (40,))
+""",
+    ([0], 1),
+    ([0, 2], 1),
+    ([], 0),
+)
+program(
+    "raise_in_loop",
+    "def f(v):\n    for x in v:\n        if x == 0: raise ValueError('zero')\n        elif x < 0: break\n        say(x)\n    return 'ok'",
+    ([1, 0],),
+    ([1, -1, 0],),
+    ([],),
+)
+program(
+    "guards",
+    "def f(x):\n" + "".join(f"    if x == {k}: return {k * k}\n" for k in range(40)) + "    return None",
+    (0,),
+    (39,),
+    (40,),
+)
 
 # ---------------------------------------------------------------- comprehensions
 
-program("list_comprehension", "def f(v, k): return [say(x * k) for x in v if x if x > 1], [k for k in v], k", ([0, 1, 2, 3], 5))
-program("nested_comprehension", "def f(v): return [(x, y) for x in v for y in range(x) if y != 1], [[x + y for x in v] for y in v]", ([1, 2, 3],))
+program(
+    "list_comprehension",
+    "def f(v, k): return [say(x * k) for x in v if x if x > 1], [k for k in v], k",
+    ([0, 1, 2, 3], 5),
+)
+program(
+    "nested_comprehension",
+    "def f(v): return [(x, y) for x in v for y in range(x) if y != 1], [[x + y for x in v] for y in v]",
+    ([1, 2, 3],),
+)
 program("set_dict", "def f(v): return {x % 2 for x in v}, {say(x): say(x * x) for x in v if x}", ([0, 1, 2, 3],))
-program("comprehension_scope", "def f(x): return [x for x in x], x, [y := z for z in x], y, [(y, (y := y + z), y) for z in x], y", ([1, 2],))
-program("comprehension_iterables", "def f(x):\n    return [a for a in say(x) for b in say([a])], [i + j for i, j in zip(x, x)], {k: v for k, v in enumerate(x)}", ([1, 2],))
-program("generator_consumers", "def f(v): return sum(x for x in v), max((x for x in v), default=0), ','.join(str(x) for x in v), sorted((x for x in v), reverse=True), any(x > 1 for x in v), tuple(x for x in v)", ([1, 2],), ([],))
+program(
+    "comprehension_scope",
+    "def f(x): return [x for x in x], x, [y := z for z in x], y, [(y, (y := y + z), y) for z in x], y",
+    ([1, 2],),
+)
+program(
+    "comprehension_iterables",
+    "def f(x):\n    return [a for a in say(x) for b in say([a])], [i + j for i, j in zip(x, x)], {k: v for k, v in enumerate(x)}",
+    ([1, 2],),
+)
+program(
+    "generator_consumers",
+    "def f(v): return sum(x for x in v), max((x for x in v), default=0), ','.join(str(x) for x in v), sorted((x for x in v), reverse=True), any(x > 1 for x in v), tuple(x for x in v)",
+    ([1, 2],),
+    ([],),
+)
 program("comprehension_leaves_outer", "def f(i):\n    s = sum([i for i in range(4)])\n    return s + i", (100,))
-program("comprehension_targets", "def f(v): return [(a, b) for a, *b in v], [x for [x] in [[1], [2]]]", (["ab", "cde"],))
+program(
+    "comprehension_targets", "def f(v): return [(a, b) for a, *b in v], [x for [x] in [[1], [2]]]", (["ab", "cde"],)
+)
 
 # ---------------------------------------------------------------- nested functions
 
-program("nested_call", """
+program(
+    "nested_call",
+    """
 def f(x):
     def g(y, z=x):
         y = y + 1
@@ -248,9 +463,14 @@ def f(x):
         return say(y) - z
     x = 50
     return g(x) + g(1) + g(y=2, z=1)
-""", (2,), (5,))
+""",
+    (2,),
+    (5,),
+)
 program("late_binding", "def f(x):\n    def g(): return x\n    a = g()\n    x = x + 1\n    return a, g()", (1,))
-program("nonlocal_inlined", """
+program(
+    "nonlocal_inlined",
+    """
 def f(n):
     total = 0
     def add(v):
@@ -260,8 +480,12 @@ def f(n):
     a = total + add(n) + total + add(2)
     total += add(3)
     return a, total, [total, add(1), total]
-""", (5,))
-program("nonlocal_shared", """
+""",
+    (5,),
+)
+program(
+    "nonlocal_shared",
+    """
 def f(n):
     total = 0
     def add(v):
@@ -273,8 +497,12 @@ def f(n):
     total += add(10)
     total = total - 1
     return a, total, add(1), total
-""", (4,))
-program("inline_in_loop", """
+""",
+    (4,),
+)
+program(
+    "inline_in_loop",
+    """
 def f(v):
     out = []
     for x in v:
@@ -289,8 +517,12 @@ def f(v):
         if g(0): continue
         out.append(x)
     return out
-""", ([0, 1, 2, 3, 9],))
-program("inline_test", """
+""",
+    ([0, 1, 2, 3, 9],),
+)
+program(
+    "inline_test",
+    """
 def f(n):
     k = 0
     def more():
@@ -303,8 +535,13 @@ def f(n):
     else:
         say('else')
     return k if more() and not more() else -k
-""", (0,), (5,))
-program("inline_nested", """
+""",
+    (0,),
+    (5,),
+)
+program(
+    "inline_nested",
+    """
 def f(x):
     def outer(a):
         def inner(b): return a * b + x
@@ -313,14 +550,36 @@ def f(x):
         return t + inner(3)
     def twice(a): return outer(a) + outer(a + 1)
     return twice(x) + twice(1)
-""", (3,))
-program("inline_star", "def f(x):\n    def g(a, *b, c=1, **d): return a, b, c, d\n    return g(1), g(1, 2, 3, c=x, e=say(5)), g(a=1)", (4,))
+""",
+    (3,),
+)
+program(
+    "inline_star",
+    "def f(x):\n    def g(a, *b, c=1, **d): return a, b, c, d\n    return g(1), g(1, 2, 3, c=x, e=say(5)), g(a=1)",
+    (4,),
+)
 program("inline_wrong_call", "def f(x):\n    def g(a): return a\n    say(1)\n    return g(1, say(2))", (4,))
-program("immediate_lambda", "def f(x): return (lambda y, z=x: y * z + x)(say(x + 1)), (lambda *a: a)(x, x), (lambda: (x := 3))(), x", (4,))
-program("lambda_local", "def f(x):\n    sq = lambda t: t * t + x\n    y = sq(x) + sq(x + 1)\n    x = 0\n    return y + sq(1)", (2,))
-program("lambda_loop_late", "def f(n):\n    fs = [lambda t: t * i for i in range(n)]\n    return [g(10) for g in fs]", (3,))
-program("lambda_loop_default", "def f(n):\n    fs = [lambda t, i=i: t * i for i in range(n)]\n    return [g(10) for g in fs], fs[1](1, i=7)", (3,))
-program("closures_in_loop", """
+program(
+    "immediate_lambda",
+    "def f(x): return (lambda y, z=x: y * z + x)(say(x + 1)), (lambda *a: a)(x, x), (lambda: (x := 3))(), x",
+    (4,),
+)
+program(
+    "lambda_local",
+    "def f(x):\n    sq = lambda t: t * t + x\n    y = sq(x) + sq(x + 1)\n    x = 0\n    return y + sq(1)",
+    (2,),
+)
+program(
+    "lambda_loop_late", "def f(n):\n    fs = [lambda t: t * i for i in range(n)]\n    return [g(10) for g in fs]", (3,)
+)
+program(
+    "lambda_loop_default",
+    "def f(n):\n    fs = [lambda t, i=i: t * i for i in range(n)]\n    return [g(10) for g in fs], fs[1](1, i=7)",
+    (3,),
+)
+program(
+    "closures_in_loop",
+    """
 def f(n):
     fs = []
     for i in range(n):
@@ -329,34 +588,96 @@ def f(n):
         fs.append(g)
         i = -i
     return [g(10) for g in fs], fs[0](1, k=5), i
-""", (3,))
-program("capture_values", "def f(x, y):\n    z = x * y\n    def g(t): return t * z + y\n    return [g(k) for k in range(3)], list(map(g, [5]))", (2, 3))
+""",
+    (3,),
+)
+program(
+    "capture_values",
+    "def f(x, y):\n    z = x * y\n    def g(t): return t * z + y\n    return [g(k) for k in range(3)], list(map(g, [5]))",
+    (2, 3),
+)
 program("capture_rebound", "def f(x):\n    g = lambda: x\n    h = g\n    x += 1\n    return h(), g()", (2,))
-program("capture_before_bound", "def f(c):\n    def g(): return z\n    fs = [g]\n    if c: z = 5\n    return fs[0]()", (0,), (1,))
+program(
+    "capture_before_bound",
+    "def f(c):\n    def g(): return z\n    fs = [g]\n    if c: z = 5\n    return fs[0]()",
+    (0,),
+    (1,),
+)
 program("capture_one_arm", "def f(c):\n    if c: z = 5\n    g = [lambda: z]\n    say(1)\n    return g[0]()", (0,), (1,))
 program("recursive", "def f(n):\n    def fact(k): return 1 if k < 2 else k * fact(k - 1)\n    return fact(n) + n", (5,))
-program("mutual_recursion", """
+program(
+    "mutual_recursion",
+    """
 def f(n):
     def even(k): return True if k == 0 else odd(k - 1)
     def odd(k): return False if k == 0 else even(k - 1)
     return even(n), odd(n)
-""", (4,), (3,))
+""",
+    (4,),
+    (3,),
+)
 program("defined_later", "def f(x):\n    def a(): return b() + 1\n    def b(): return x\n    return a()", (3,))
 program("called_too_early", "def f(x):\n    y = g()\n    def g(): return x\n    return y", (3,))
 program("defined_in_one_arm", "def f(x):\n    if x:\n        def g(): return x\n    return g()", (3,), (0,))
 program("redefined", "def f(x):\n    def g(): return x\n    a = g()\n    def g(): return -x\n    return a, g()", (3,))
-program("decorated", "def twice(g): return lambda *a: g(*a) * 2\ndef f(x):\n    @twice\n    @twice\n    def g(t): return t + x\n    return g(1)", (3,))
-program("returned_closure", "def f(x):\n    def make(k):\n        def g(t):\n            nonlocal k\n            k += t\n            return k + x\n        return g\n    a, b = make(1), make(100)\n    return a(1), b(1), a(1), b(1)", (3,))
-program("closure_in_closure", "def f(x):\n    def g(a):\n        def h(b): return a * b + x\n        return list(map(h, [1, 2]))\n    return list(map(g, [3, 4]))", (3,))
-program("inline_inside_escaping", "def f(x):\n    def sq(t): return t * t + x\n    def g(a): return sq(a) + sq(a + 1)\n    return list(map(g, [3, 4])), [sq(i) for i in [1]]", (3,))
-program("inline_with_default_escaping", "def f(x):\n    def sq(t, k=say(x)): return t * t + k\n    return list(map(lambda a: sq(a) + sq(a, 1), [3, 4]))", (3,))
-program("captured_parameter_cell", "def f(x):\n    def g(k):\n        k = k + 1\n        r = [lambda: k]\n        k = k + 1\n        return r[0]()\n    return g(x) + g(10)", (3,))
-program("shadowing", "def f(x):\n    def g(x):\n        y = x + 1\n        return [x for x in range(y)], y\n    y = 7\n    return g(2), x, y", (3,))
-program("temporary_names", "def f(t1, t2):\n    t3 = t1 * t2 + t1 * t1\n    result = stop = returned = t3\n    for leave in range(2):\n        if leave * t3 > 1: return result, stop\n    return returned + t4_global\nt4_global = 5\ndef f(t1, t2):\n    t3 = t1 * t2 + t1 * t1\n    result = stop = returned = t3\n    for leave in range(2):\n        if leave * t3 > 1: return result, stop\n    return returned", (1, 2), (0, 0))
-program("inline_result_rebound", "def f(x):\n    def get(): return x\n    def bump():\n        nonlocal x\n        x += 1\n        return x\n    return get() + bump(), (get(), bump(), get()), x * bump()", (3,))
+program(
+    "decorated",
+    "def twice(g): return lambda *a: g(*a) * 2\ndef f(x):\n    @twice\n    @twice\n    def g(t): return t + x\n    return g(1)",
+    (3,),
+)
+program(
+    "returned_closure",
+    "def f(x):\n    def make(k):\n        def g(t):\n            nonlocal k\n            k += t\n            return k + x\n        return g\n    a, b = make(1), make(100)\n    return a(1), b(1), a(1), b(1)",
+    (3,),
+)
+program(
+    "closure_in_closure",
+    "def f(x):\n    def g(a):\n        def h(b): return a * b + x\n        return list(map(h, [1, 2]))\n    return list(map(g, [3, 4]))",
+    (3,),
+)
+program(
+    "inline_inside_escaping",
+    "def f(x):\n    def sq(t): return t * t + x\n    def g(a): return sq(a) + sq(a + 1)\n    return list(map(g, [3, 4])), [sq(i) for i in [1]]",
+    (3,),
+)
+program(
+    "inline_with_default_escaping",
+    "def f(x):\n    def sq(t, k=say(x)): return t * t + k\n    return list(map(lambda a: sq(a) + sq(a, 1), [3, 4]))",
+    (3,),
+)
+program(
+    "captured_parameter_cell",
+    "def f(x):\n    def g(k):\n        k = k + 1\n        r = [lambda: k]\n        k = k + 1\n        return r[0]()\n    return g(x) + g(10)",
+    (3,),
+)
+program(
+    "shadowing",
+    "def f(x):\n    def g(x):\n        y = x + 1\n        return [x for x in range(y)], y\n    y = 7\n    return g(2), x, y",
+    (3,),
+)
+program(
+    "temporary_names",
+    "def f(t1, t2):\n    t3 = t1 * t2 + t1 * t1\n    result = stop = returned = t3\n    for leave in range(2):\n        if leave * t3 > 1: return result, stop\n    return returned + t4_global\nt4_global = 5\ndef f(t1, t2):\n    t3 = t1 * t2 + t1 * t1\n    result = stop = returned = t3\n    for leave in range(2):\n        if leave * t3 > 1: return result, stop\n    return returned",
+    (1, 2),
+    (0, 0),
+)
+program(
+    "inline_result_rebound",
+    "def f(x):\n    def get(): return x\n    def bump():\n        nonlocal x\n        x += 1\n        return x\n    return get() + bump(), (get(), bump(), get()), x * bump()",
+    (3,),
+)
 program("walrus_in_lambda", "def f(x):\n    g = lambda t: (y := t + 1) * y\n    return g(x) + g(1)", (3,))
-program("expansion", "def f(x):\n" + "    def g0(a): return a + x\n" + "".join(f"    def g{k}(a): return g{k - 1}(a) + g{k - 1}(a + 1)\n" for k in range(1, 9)) + "    return g8(x)", (1,))
-program("all_at_once", """
+program(
+    "expansion",
+    "def f(x):\n"
+    + "    def g0(a): return a + x\n"
+    + "".join(f"    def g{k}(a): return g{k - 1}(a) + g{k - 1}(a + 1)\n" for k in range(1, 9))
+    + "    return g8(x)",
+    (1,),
+)
+program(
+    "all_at_once",
+    """
 def f(v):
     best, where = None, -1
     for i, x in enumerate(v):
@@ -368,4 +689,8 @@ def f(v):
     else:
         say('complete')
     return f"{best:.2f}@{where}"
-""", ([1.0, 5.0, 2.5],), ([1.0, 1.0],), ([],))
+""",
+    ([1.0, 5.0, 2.5],),
+    ([1.0, 1.0],),
+    ([],),
+)

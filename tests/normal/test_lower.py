@@ -25,7 +25,9 @@ def checked(function: n.Function) -> n.Function:
 
 
 CASES = [
-    pytest.param(text, args, id=f"{name}-{k}") for name, (text, inputs) in PROGRAMS.items() for k, args in enumerate(inputs)
+    pytest.param(text, args, id=f"{name}-{k}")
+    for name, (text, inputs) in PROGRAMS.items()
+    for k, args in enumerate(inputs)
 ]
 
 

@@ -6,8 +6,16 @@ from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
-from thunkad.normal import lower_comprehensions, lower_expressions, lower_functions, lower_loops, lower_statements
-from thunkad.normal import lower_strings, lower_targets, lower_unsupported
+from thunkad.normal import (
+    lower_comprehensions,
+    lower_expressions,
+    lower_functions,
+    lower_loops,
+    lower_statements,
+    lower_strings,
+    lower_targets,
+    lower_unsupported,
+)
 from thunkad.normal.lower_builder import Builder, Env, SourceLike
 from thunkad.normal.lower_functions import function_body
 from thunkad.normal.scopes import Scopes

@@ -211,25 +211,33 @@ class Builder:
             return n.Global(name)
         return n.Attr(slot.atom, "value") if slot.cell else slot.atom
 
-    def local(self, name: str) -> str | None:
-        """The local that ``name`` is bound in directly; None if it lives in a cell."""
+    def own(self, name: str, node: Any = None) -> Slot:
+        """Where a variable that is about to be bound lives; those of outside the function are refused."""
         slot = self.slot(name)
-        assert slot is not None
+        if slot is None:
+            self.unsupported(
+                node,
+                f"the function assigns '{name}', a variable from outside of it",
+                "Return the new value instead, or keep it in an attribute of an object.",
+            )
+        return slot
+
+    def local(self, name: str, node: Any = None) -> str | None:
+        """The local that ``name`` is bound in directly; None if it lives in a cell."""
+        slot = self.own(name, node)
         if slot.cell:
             return None
         assert type(slot.atom) is n.Name
         return slot.atom.id
 
-    def write(self, name: str, value: n.Expr) -> None:
+    def write(self, name: str, value: n.Expr, node: Any = None) -> None:
         """Bind ``name`` to ``value``, any single operation."""
-        local = self.local(name)
+        local = self.local(name, node)
         if local is not None:
             self.assign(local, value)
-        else:
-            slot = self.slot(name)
-            assert slot is not None
-            atom = value if isinstance(value, n.ATOMS) else self.temp(value)
-            self.emit(n.Store(n.Attr(slot.atom, "value"), atom))
+            return
+        atom = value if isinstance(value, n.ATOMS) else self.temp(value)
+        self.emit(n.Store(n.Attr(self.own(name).atom, "value"), atom))
 
     def enter(self, env: Env, params: dict[str, n.Expr]) -> None:
         """Give the variables of ``env`` their places; ``params`` are values that are there already."""

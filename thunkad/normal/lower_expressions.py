@@ -101,7 +101,7 @@ def _compare(b: Builder, node: Any) -> n.Expr:
 
 @lowers("NamedExpr")
 def _walrus(b: Builder, node: Any) -> n.Expr:
-    b.write(node.target.id, b.expression(node.value))
+    b.write(node.target.id, b.expression(node.value), node.target)
     b.rebindings += 1
     return b.read(node.target.id)
 
@@ -138,7 +138,7 @@ def held_index(b: Builder, node: Any) -> tuple[list[Held], Rebuild]:
 
         return held, as_slice
     if kind == "Tuple" and not any(type(e).__name__ == "Starred" for e in node.elts):
-        if not any(type(e).__name__ in ("Slice", "Constant") for e in node.elts) and not node.elts:
+        if not node.elts:
             return [b.hold(b.temp(n.TupleExpr(())))], lambda parts: parts[0]
         items = [held_index(b, e) for e in node.elts]
 
@@ -175,8 +175,9 @@ def item(b: Builder, node: Any) -> n.Expr:
 
 @lowers("Tuple", "List", "Set")
 def _display(b: Builder, node: Any) -> n.Expr:
-    make = {"Tuple": n.TupleExpr, "List": n.ListExpr, "Set": n.SetExpr}[type(node).__name__]
-    return make(tuple(b.settle([b.hold(item(b, e)) for e in node.elts])))
+    items = tuple(b.settle([b.hold(item(b, e)) for e in node.elts]))
+    kind = type(node).__name__
+    return n.TupleExpr(items) if kind == "Tuple" else n.ListExpr(items) if kind == "List" else n.SetExpr(items)
 
 
 @lowers("Dict")

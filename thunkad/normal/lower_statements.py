@@ -10,7 +10,7 @@ from thunkad.ir import walk
 from thunkad.normal.lower_builder import Builder, lowers
 from thunkad.normal.lower_expressions import truth
 from thunkad.normal.lower_functions import bind_function
-from thunkad.normal.lower_targets import bind, bind_display, location, names_bound, refuse_outside
+from thunkad.normal.lower_targets import bind, bind_display, location, names_bound
 from thunkad.tree.convert import BINARY
 
 IMPORT = n.Ref("import_module", importlib.import_module)
@@ -111,7 +111,7 @@ def _augmented(b: Builder, node: Any) -> None:
     op = BINARY[type(node.op)]
     target: n.Name | n.Index | n.Attr
     if type(node.target).__name__ == "Name":
-        refuse_outside(b, node.target, node.target.id)
+        b.own(node.target.id, node.target)
         place = b.read(node.target.id)
         assert isinstance(place, (n.Name, n.Attr))
         target = place
@@ -178,14 +178,13 @@ def _delete_one(b: Builder, target: Any) -> None:
         place, _ = location(b, target)
         b.emit(n.Delete(place))
         return
-    refuse_outside(b, target, target.id)
+    local = b.local(target.id, target)
     if b.scopes.is_captured(b.env.scope, target.id):
         b.unsupported(
             target,
             f"'del {target.id}' of a variable that a nested function uses can't be differentiated",
             "Leave the statement out, or pass the value to the nested function as an argument.",
         )
-    local = b.local(target.id)
     assert local is not None
     b.emit(n.Delete(n.Name(local)))
 

@@ -41,10 +41,8 @@ def _spec(b: Builder, node: Any, held: list[Held]) -> str:
     """A format specification; one that braces can't express in place is a string computed before."""
     parts = node.values if type(node).__name__ == "JoinedStr" else [node]
     plain = all(
-        type(p).__name__ == "FormattedValue"
-        and p.format_spec is None
-        or type(p).__name__ == "Constant"
-        and not {"{", "}"} & set(str(p.value))
+        (type(p).__name__ == "FormattedValue" and p.format_spec is None)
+        or (type(p).__name__ == "Constant" and not {"{", "}"} & set(str(p.value)))
         for p in parts
     )
     if not plain:

@@ -16,8 +16,7 @@ def bind(b: Builder, target: Any, value: n.Expr) -> None:
     """Assign ``value``, one operation, to a target of any form."""
     kind = type(target).__name__
     if kind == "Name":
-        refuse_outside(b, target, target.id)
-        b.write(target.id, value)
+        b.write(target.id, value, target)
         return
     atom = value if isinstance(value, n.ATOMS) else b.temp(value)
     if kind in ("Tuple", "List"):
@@ -43,22 +42,9 @@ def location(b: Builder, target: Any, before: list[Any] | None = None) -> tuple[
     return n.Index(value, rebuild(parts)), rest
 
 
-def refuse_outside(b: Builder, node: Any, name: str) -> None:
-    """Assignments to variables of outside the function are refused."""
-    if b.slot(name) is None:
-        b.unsupported(
-            node,
-            f"the function assigns '{name}', a variable from outside of it",
-            "Return the new value instead, or keep it in an attribute of an object.",
-        )
-
-
 def simple(b: Builder, target: Any) -> str | None:
     """The local that a target names; None if the target is of another form."""
-    if type(target).__name__ != "Name":
-        return None
-    refuse_outside(b, target, target.id)
-    return b.local(target.id)
+    return b.local(target.id, target) if type(target).__name__ == "Name" else None
 
 
 def _unpack(b: Builder, targets: list[Any], value: n.Expr) -> None:

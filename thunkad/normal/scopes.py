@@ -51,9 +51,7 @@ class Scopes:
         self.global_names: set[str] = set()
         self.variables: dict[tuple[Scope, str], Variable] = {}
         self._resolve(walk.loads, walk.bindings)
-        self.constant = {
-            key for key, v in self.variables.items() if len(v.bindings) == 1 and v.name in v.owner.params
-        }
+        self.constant = {key for key, v in self.variables.items() if len(v.bindings) == 1 and v.name in v.owner.params}
         self._captured: set[Variable] = set()
         self._choose_inline()
         self._choose_cells()
@@ -63,7 +61,7 @@ class Scopes:
 
     def captures(self, scope: Scope) -> list[Variable]:
         """Variables of enclosing functions that ``scope`` uses, itself or through functions inlined into it."""
-        found = {}
+        found: dict[Variable, None] = {}
         for use in self._used_by(scope):
             owner = use.scope.owner(use.name)
             if owner is not None and not owner.inside(scope) and use.name not in owner.functions:

@@ -1,0 +1,54 @@
+"""What can't be lowered is refused with the user's line and a rewrite."""
+
+from __future__ import annotations
+
+import pytest
+from thunkad.errors import UnsupportedSyntaxError
+
+from lowering import lowered
+
+REFUSED = {
+    "with": ("def f(x):\n    with x: pass", 2),
+    "try": ("def f(x):\n    y = 1\n    try: x\n    except E: pass", 3),
+    "match": ("def f(x):\n    match x:\n        case 1: pass", 2),
+    "class": ("def f(x):\n    class A: pass", 2),
+    "global": ("def f(x):\n    global g\n    y = x\n    g = y", 4),
+    "global_update": ("def f(x):\n    global g\n    g += x", 3),
+    "global_loop": ("def f(x):\n    global g\n    for g in x: pass", 3),
+    "global_unpacked": ("def f(x):\n    global g\n    a, *g = x", 3),
+    "global_walrus": ("def f(x):\n    global g\n    return (g :=\n      x)", 3),
+    "global_nested": ("def f(x):\n    def h():\n        global g\n        g = x\n    h()\n    return g", 4),
+    "global_function": ("def f(x):\n    global g\n    def g(): return x\n    return g", 3),
+    "global_import": ("def f(x):\n    global os\n    import os", 3),
+    "global_delete": ("def f(x):\n    global g\n    del g", 3),
+    "nonlocal_outside": ("def f(x):\n    nonlocal g\n    g = x", 3),
+    "yield": ("def f(x):\n    yield x", 2),
+    "yield_from": ("def f(x):\n    y = yield from x", 2),
+    "nested_generator": ("def f(x):\n    def g(): yield x\n    return list(g())", 2),
+    "async_nested": ("def f(x):\n    async def g(): return x\n    return g", 2),
+    "generator_expression": ("def f(x):\n    g = (y for y in x)\n    return sum(g)", 2),
+    "generator_argument": ("def f(x):\n    return own(y for y in x)", 2),
+    "generator_for_array": ("def f(x):\n    return np.array(y for y in x)", 2),
+    "relative_import": ("def f(x):\n    from . import y", 2),
+    "super": ("def f(self):\n    return super().f()", 2),
+    "locals": ("def f(x):\n    return locals()", 2),
+    "delete_captured": ("def f(x):\n    g = [lambda: x]\n    del x\n    return g", 3),
+    "async_comprehension": ("def f(x):\n    g = 1\n    return [y async for y in x]", 3),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_unsupported_syntax_is_refused_where_it_stands(name: str) -> None:
+    text, line = REFUSED[name]
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        lowered(text)
+    place = caught.value.place
+    assert place is not None and (place.filename, place.line) == ("program.py", line)
+    assert place.text == text.splitlines()[line - 1]
+    assert caught.value.hint.endswith(".") or caught.value.hint.endswith("].")
+    assert text.splitlines()[line - 1].strip() in str(caught.value)
+
+
+def test_the_name_of_an_outside_variable_is_in_the_message() -> None:
+    with pytest.raises(UnsupportedSyntaxError, match="assigns 'g', a variable from outside"):
+        lowered(REFUSED["global"][0])
