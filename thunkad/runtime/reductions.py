@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.runtime.arrays import conjugate, expand, is_zero, rounds, shape_only
+from thunkad.runtime.arrays import conjugate, expand, is_zero, rounds, shape_only, zeros
 from thunkad.tangents import ZERO
 
 
@@ -68,13 +68,21 @@ def var_slope(a: Any, axis: Any, ddof: Any, where: Any) -> Any:
     return centred * (2 / freedom if freedom > 0 else 0.0)
 
 
-def var_bar(y_bar: Any, a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = True) -> Any:
+def var_bar(
+    y_bar: Any, a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = True, dtype: Any = None
+) -> Any:
     """The cotangent of ``a`` for ``np.var``."""
+    if dtype is not None and rounds(a, dtype):
+        return zeros(a)
     return expand(y_bar, a, axis, keepdims) * var_slope(a, axis, ddof, where)
 
 
-def var_dot(a_dot: Any, a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = True) -> Any:
+def var_dot(
+    a_dot: Any, a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = True, dtype: Any = None
+) -> Any:
     """The tangent of ``np.var``."""
+    if dtype is not None and rounds(a, dtype):
+        return ZERO
     change = np.conjugate(var_slope(a, axis, ddof, where)) * a_dot
     return np.sum(np.real(change), axis=axis, keepdims=keepdims)
 
@@ -84,14 +92,32 @@ def std_slope(y: Any) -> Any:
     return 1 / np.where(y == 0, np.inf, 2 * y)[()]
 
 
-def std_bar(y_bar: Any, y: Any, a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = True) -> Any:
+def std_bar(
+    y_bar: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = True,
+    dtype: Any = None,
+) -> Any:
     """The cotangent of ``a`` for ``y = np.std(a)``."""
-    return var_bar(y_bar * std_slope(y), a, axis, ddof, keepdims, where)
+    return var_bar(y_bar * std_slope(y), a, axis, ddof, keepdims, where, dtype)
 
 
-def std_dot(a_dot: Any, y: Any, a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = True) -> Any:
+def std_dot(
+    a_dot: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = True,
+    dtype: Any = None,
+) -> Any:
     """The tangent of ``y = np.std(a)``."""
-    return std_slope(y) * var_dot(a_dot, a, axis, ddof, keepdims, where)
+    return std_slope(y) * var_dot(a_dot, a, axis, ddof, keepdims, where, dtype)
 
 
 def extreme_share(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Any:
@@ -145,24 +171,42 @@ def product_of_others(y: Any, a: Any, axis: Any, keepdims: Any, initial: Any, wh
     if not np.any(zero):
         rest = expand(y, factors, axis, keepdims) / factors
     else:
-        zeros = np.sum(zero, axis=axis, keepdims=True)
+        count = np.sum(zero, axis=axis, keepdims=True)
         nonzero = np.where(zero, 1, factors)
         product = np.prod(nonzero, axis=axis, keepdims=True, initial=initial)
-        rest = np.where(zeros == 0, product / nonzero, np.where(zero & (zeros == 1), product, 0))
+        rest = np.where(count == 0, product / nonzero, np.where(zero & (count == 1), product, 0))
     return rest if where is True else np.where(where, rest, 0)
 
 
 def prod_bar(
-    y_bar: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = 1, where: Any = True
+    y_bar: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    keepdims: Any = False,
+    initial: Any = 1,
+    where: Any = True,
+    dtype: Any = None,
 ) -> Any:
     """The cotangent of ``a`` for ``y = np.prod(a)``."""
+    if dtype is not None and rounds(a, dtype):
+        return zeros(a)
     return expand(y_bar, a, axis, keepdims) * conjugate(product_of_others(y, a, axis, keepdims, initial, where))
 
 
 def prod_dot(
-    a_dot: Any, y: Any, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = 1, where: Any = True
+    a_dot: Any,
+    y: Any,
+    a: Any,
+    axis: Any = None,
+    keepdims: Any = False,
+    initial: Any = 1,
+    where: Any = True,
+    dtype: Any = None,
 ) -> Any:
     """The tangent of ``y = np.prod(a)``."""
+    if dtype is not None and rounds(a, dtype):
+        return ZERO
     return np.sum(a_dot * product_of_others(y, a, axis, keepdims, initial, where), axis=axis, keepdims=keepdims)
 
 

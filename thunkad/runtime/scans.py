@@ -36,8 +36,10 @@ def _first_zero(a: Any, axis: Any) -> Any:
     return zero & (np.cumsum(zero, axis=axis) == 1) if np.any(zero) else None
 
 
-def cumprod_bar(y_bar: Any, y: Any, a: Any, axis: Any = None) -> Any:
+def cumprod_bar(y_bar: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """The cotangent of ``a`` for ``y = np.cumprod(a)``, right with zeros among the factors."""
+    if dtype is not None and rounds(a, dtype):
+        return zeros(a)
     if axis is None:
         return np.reshape(cumprod_bar(y_bar, y, np.ravel(a), 0), np.shape(a))
     first = _first_zero(a, axis)
@@ -50,8 +52,10 @@ def cumprod_bar(y_bar: Any, y: Any, a: Any, axis: Any = None) -> Any:
     return np.where(first, at, np.where(np.cumsum(first, axis=axis) == 0, before, 0))
 
 
-def cumprod_dot(a_dot: Any, y: Any, a: Any, axis: Any = None) -> Any:
+def cumprod_dot(a_dot: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """The tangent of ``y = np.cumprod(a)``."""
+    if dtype is not None and rounds(a, dtype):
+        return ZERO
     if axis is None:
         return cumprod_dot(np.ravel(a_dot), y, np.ravel(a), 0)
     first = _first_zero(a, axis)

@@ -142,11 +142,17 @@ def test_all_nan_gives_zero():
 
 def test_a_sum_that_rounds_is_flat():
     np.testing.assert_array_equal(bars(np.sum, 1.0, np.array([0.5, 1.7]), dtype=int)[0], [0, 0])
+    for fn in (np.sum, np.prod, np.nanprod, np.mean):
+        np.testing.assert_array_equal(bars(fn, 1.0, np.array([0.5, 1.7]), dtype=int)[0], [0, 0])
     np.testing.assert_array_equal(bars(np.sum, 1.0, np.array([1, 2]), dtype=int)[0], [1, 1])
+    np.testing.assert_array_equal(bars(np.prod, 1.0, np.array([3, 2]), dtype=int)[0], [2, 3])
 
 
 def test_dtype():
     check(np.sum, MATRIX, axis=0, dtype=complex)
+    check(np.var, MATRIX, axis=0, dtype=float)
+    check(np.std, MATRIX, dtype=float)
+    check(np.prod, MATRIX, axis=1, dtype=complex)
     check(np.mean, MATRIX, axis=0, dtype=complex)
 
 

@@ -35,6 +35,8 @@ def test_cumulative(fn, axis):
 
 def test_cumulative_rounding():
     np.testing.assert_array_equal(bars(np.cumsum, np.ones(2), np.array([0.5, 1.7]), dtype=int)[0], [0, 0])
+    np.testing.assert_array_equal(bars(np.cumprod, np.ones(2), np.array([0.5, 1.7]), dtype=int)[0], [0, 0])
+    check(np.cumprod, VECTOR, dtype=complex)
 
 
 @pytest.mark.parametrize("fn", [np.cumulative_sum, np.cumulative_prod])

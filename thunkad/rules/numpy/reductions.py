@@ -108,7 +108,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
     y = np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: var_bar(y_bar, a, axis, ddof, keepdims, where)), NoTangent(), NoTangent()
+        return thunk(lambda: var_bar(y_bar, a, axis, ddof, keepdims, where, dtype)), NoTangent(), NoTangent()
 
     return y, pullback
 
@@ -116,7 +116,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
 @frule(np.var)
 def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, a_dot):
     y = np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
-    return y, var_dot(a_dot, a, axis, ddof, keepdims, where)
+    return y, var_dot(a_dot, a, axis, ddof, keepdims, where, dtype)
 
 
 @rrule(np.std)
@@ -124,7 +124,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
     y = np.std(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: std_bar(y_bar, y, a, axis, ddof, keepdims, where)), NoTangent(), NoTangent()
+        return thunk(lambda: std_bar(y_bar, y, a, axis, ddof, keepdims, where, dtype)), NoTangent(), NoTangent()
 
     return y, pullback
 
@@ -132,7 +132,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
 @frule(np.std)
 def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, a_dot):
     y = np.std(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
-    return y, std_dot(a_dot, y, a, axis, ddof, keepdims, where)
+    return y, std_dot(a_dot, y, a, axis, ddof, keepdims, where, dtype)
 
 
 @rrule(np.nanvar)
@@ -140,7 +140,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
     y = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: var_bar(y_bar, a, axis, ddof, keepdims, not_nan(a, where))), NoTangent(), NoTangent()
+        return thunk(lambda: var_bar(y_bar, a, axis, ddof, keepdims, not_nan(a, where), dtype)), NoTangent(), NoTangent()
 
     return y, pullback
 
@@ -148,7 +148,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
 @frule(np.nanvar)
 def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, a_dot):
     y = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
-    return y, var_dot(a_dot, a, axis, ddof, keepdims, not_nan(a, where))
+    return y, var_dot(a_dot, a, axis, ddof, keepdims, not_nan(a, where), dtype)
 
 
 @rrule(np.nanstd)
@@ -156,7 +156,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
     y = np.nanstd(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: std_bar(y_bar, y, a, axis, ddof, keepdims, not_nan(a, where))), NoTangent(), NoTangent()
+        return thunk(lambda: std_bar(y_bar, y, a, axis, ddof, keepdims, not_nan(a, where), dtype)), NoTangent(), NoTangent()
 
     return y, pullback
 
@@ -164,7 +164,7 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
 @frule(np.nanstd)
 def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, a_dot):
     y = np.nanstd(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
-    return y, std_dot(a_dot, y, a, axis, ddof, keepdims, not_nan(a, where))
+    return y, std_dot(a_dot, y, a, axis, ddof, keepdims, not_nan(a, where), dtype)
 
 
 @rrule(np.prod)
@@ -172,7 +172,7 @@ def _(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True):
     y = np.prod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: prod_bar(y_bar, y, a, axis, keepdims, initial, where)), NoTangent(), NoTangent()
+        return thunk(lambda: prod_bar(y_bar, y, a, axis, keepdims, initial, where, dtype)), NoTangent(), NoTangent()
 
     return y, pullback
 
@@ -180,7 +180,7 @@ def _(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True):
 @frule(np.prod)
 def _(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True, a_dot):
     y = np.prod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
-    return y, prod_dot(a_dot, y, a, axis, keepdims, initial, where)
+    return y, prod_dot(a_dot, y, a, axis, keepdims, initial, where, dtype)
 
 
 @rrule(np.nanprod)
@@ -188,7 +188,7 @@ def _(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True):
     y = np.nanprod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: prod_bar(y_bar, y, a, axis, keepdims, initial, not_nan(a, where))), NoTangent(), NoTangent()
+        return thunk(lambda: prod_bar(y_bar, y, a, axis, keepdims, initial, not_nan(a, where), dtype)), NoTangent(), NoTangent()
 
     return y, pullback
 
@@ -196,7 +196,7 @@ def _(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True):
 @frule(np.nanprod)
 def _(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True, a_dot):
     y = np.nanprod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
-    return y, prod_dot(a_dot, y, a, axis, keepdims, initial, not_nan(a, where))
+    return y, prod_dot(a_dot, y, a, axis, keepdims, initial, not_nan(a, where), dtype)
 
 
 @rrule(np.max)

@@ -98,35 +98,35 @@ def _(x, *, axis=None, dtype=None, include_initial=False, x_dot):
 
 
 @rrule(np.cumprod)
-def _(a, axis=None, *, dtype=None):
+def _(a, axis=None, dtype=None):
     y = np.cumprod(a, axis=axis, dtype=dtype)
 
     def pullback(y_bar):
-        return thunk(lambda: cumprod_bar(y_bar, y, a, axis)), NoTangent()
+        return thunk(lambda: cumprod_bar(y_bar, y, a, axis, dtype)), NoTangent(), NoTangent()
 
     return y, pullback
 
 
 @frule(np.cumprod)
-def _(a, axis=None, *, dtype=None, a_dot):
+def _(a, axis=None, dtype=None, *, a_dot):
     y = np.cumprod(a, axis=axis, dtype=dtype)
-    return y, cumprod_dot(a_dot, y, a, axis)
+    return y, cumprod_dot(a_dot, y, a, axis, dtype)
 
 
 @rrule(np.nancumprod)
-def _(a, axis=None, *, dtype=None):
+def _(a, axis=None, dtype=None):
     y = np.nancumprod(a, axis=axis, dtype=dtype)
 
     def pullback(y_bar):
-        return thunk(lambda: cumprod_bar(y_bar, y, ignoring_nan(a, 1), axis) * np.equal(a, a)), NoTangent()
+        return thunk(lambda: cumprod_bar(y_bar, y, ignoring_nan(a, 1), axis, dtype) * np.equal(a, a)), NoTangent(), NoTangent()
 
     return y, pullback
 
 
 @frule(np.nancumprod)
-def _(a, axis=None, *, dtype=None, a_dot):
+def _(a, axis=None, dtype=None, *, a_dot):
     y = np.nancumprod(a, axis=axis, dtype=dtype)
-    return y, cumprod_dot(a_dot * np.equal(a, a), y, ignoring_nan(a, 1), axis)
+    return y, cumprod_dot(a_dot * np.equal(a, a), y, ignoring_nan(a, 1), axis, dtype)
 
 
 @rrule(np.cumulative_prod)

@@ -1,0 +1,63 @@
+"""Cotangents and tangents of array methods that have no function of the same signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thunkad.runtime.arrays import is_zero, shape_only, zeros
+from thunkad.tangents import ZERO
+
+
+def method_axes(axes: tuple[Any, ...]) -> Any:
+    """What ``x.transpose(*axes)`` means as one argument of ``np.transpose``."""
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+        return axes[0]
+    return axes or None
+
+
+@shape_only("a")
+def item_bar(y_bar: Any, a: Any, args: tuple[Any, ...]) -> Any:
+    """The cotangent of ``a`` for ``a.item(*args)``."""
+    a_bar = zeros(a)
+    if is_zero(a_bar) or not isinstance(a_bar, np.ndarray):
+        return a_bar if is_zero(a_bar) else y_bar
+    y_bar = np.real(y_bar) if a_bar.dtype.kind == "f" else y_bar
+    if not args:
+        a_bar[...] = y_bar
+    elif len(args) == 1 and not isinstance(args[0], tuple):
+        a_bar.flat[args[0]] = y_bar
+    else:
+        a_bar[args[0] if len(args) == 1 else args] = y_bar
+    return a_bar
+
+
+def item_dot(a_dot: Any, args: tuple[Any, ...]) -> Any:
+    """The tangent of ``a.item(*args)``."""
+    return np.asarray(a_dot).item(*args)
+
+
+@shape_only("a")
+def tolist_bar(y_bar: Any, a: Any) -> Any:
+    """The cotangent of ``a`` for ``a.tolist()``."""
+    a_bar = zeros(a)
+    if not isinstance(a_bar, np.ndarray):
+        return a_bar if is_zero(a_bar) else y_bar
+    _fill(a_bar, y_bar)
+    return a_bar
+
+
+def _fill(a_bar: Any, nested: Any) -> None:
+    if is_zero(nested):
+        return
+    if isinstance(nested, (list, tuple)):
+        for k, entry in enumerate(nested):
+            _fill(a_bar[k, ...], entry)
+    else:
+        a_bar[...] = np.real(nested) if a_bar.dtype.kind == "f" else nested
+
+
+def tolist_dot(a_dot: Any) -> Any:
+    """The tangent of ``a.tolist()``."""
+    return ZERO if is_zero(a_dot) else np.asarray(a_dot).tolist()
