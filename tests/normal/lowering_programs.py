@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 PROGRAMS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {}
@@ -68,16 +69,17 @@ def f(x, i):
 """,
     ([1, 2, 3], 1),
 )
-program(
-    "star_index",
-    """
+if sys.version_info >= (3, 11):
+    program(
+        "star_index",
+        """
 def f(i):
     a = np.arange(24).reshape(2, 3, 4)
     return a[*i, 1:3], a[*i, ...], a[1:, *i]
 """,
-    ((0,),),
-    ((0, 1),),
-)
+        ((0,),),
+        ((0, 1),),
+    )
 program(
     "displays", "def f(x): return (1, *x, 2), [*x, *x], {*x, 9}, {'a': x, **{'b': 1}, 'a': 2}, (), [], {}", ([1, 2],)
 )
@@ -693,4 +695,62 @@ def f(v):
     ([1.0, 5.0, 2.5],),
     ([1.0, 1.0],),
     ([],),
+)
+program(
+    "star_before_call",
+    """
+def f(v):
+    it = iter(v)
+    return max(*it, len(list(it))), [*v, v.append(9), *v], (*v, v.pop(), *v)
+""",
+    ([1, 2, 3],),
+)
+program(
+    "any_all_stop",
+    """
+def f(v):
+    return any(say(x) > 1 for x in v), all(say(x) < 2 for x in v if x), any(x > y for x in v for y in v), [x for x in v]
+""",
+    ([0, 1, 2, 3],),
+    ([],),
+    ([0, 1],),
+)
+program(
+    "any_of_endless",
+    """
+import itertools
+def f(k):
+    return any(x > k for x in itertools.count())
+""",
+    (5,),
+)
+program(
+    "chosen_lambda",
+    "def f(c, x):\n    g = (lambda a: a + x) if c else (lambda a: a * x)\n    return g(3)",
+    (0, 5),
+    (1, 5),
+)
+program(
+    "cell_update_order",
+    """
+def f(n):
+    total = 1
+    def add(v):
+        nonlocal total
+        total += v
+        return v
+    fs = [add]
+    total += fs[0](5) + n
+    return total
+""",
+    (2,),
+)
+program(
+    "long_elif",
+    "def f(x):\n    if x == 0: y = 0\n"
+    + "".join(f"    elif x == {k}: y = {k * k}\n" for k in range(1, 90))
+    + "    else: return 'no'\n    return y",
+    (0,),
+    (89,),
+    (90,),
 )

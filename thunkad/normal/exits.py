@@ -16,8 +16,8 @@
                                             result = y
                                         return result
 
-What follows a statement that may leave is pushed into the arm that goes on; where both arms may go on, a flag guards it.
-Nothing is ever duplicated.
+What follows a statement that may leave is pushed into the arm that goes on; where both arms may go on, a flag guards
+it.  Nothing is ever duplicated.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
@@ -72,13 +72,14 @@ class Held:
 
 
 Lowering = Callable[["Builder", Any], Any]
+_F = TypeVar("_F", bound=Lowering)
 _lowerings: dict[str, Lowering] = {}
 
 
-def lowers(*kinds: str) -> Callable[[Lowering], Lowering]:
+def lowers(*kinds: str) -> Callable[[_F], _F]:
     """Register the function that lowers nodes of the named classes: expressions to ``Expr``, statements to None."""
 
-    def register(function: Lowering) -> Lowering:
+    def register(function: _F) -> _F:
         _lowerings.update(dict.fromkeys(kinds, function))
         return function
 
@@ -185,11 +186,16 @@ class Builder:
         if not rebound and not called:
             return h.value
 
+        def copied(e: n.Expr) -> n.Name:
+            copy = self.temporary()
+            h.block.insert(h.position, n.Assign(copy, e, line=self.line))
+            return n.Name(copy)
+
         def now(e: n.Expr) -> n.Expr:
             if (type(e) is n.Name and e.id in rebound) or (type(e) is n.Global and called):
-                copy = self.temporary()
-                h.block.insert(h.position, n.Assign(copy, e, line=self.line))
-                return n.Name(copy)
+                return copied(e)
+            if type(e) is n.Star and called:  # iterated over before what comes after it
+                return n.Star(copied(n.TupleExpr((e,))))
             return walk.map_expr(e, now)
 
         return now(h.value)

@@ -22,12 +22,9 @@ NEW = {
 
 
 @lowers("ListComp", "SetComp", "DictComp")
-def comprehension(b: Builder, node: Any) -> n.Expr:
-    kind = type(node).__name__
-    return _fill(b, node, *NEW.get(kind, NEW["ListComp"]))
-
-
-def _fill(b: Builder, node: Any, wish: str, empty: n.Expr) -> n.Expr:
+def comprehension(b: Builder, node: Any, until: bool | None = None) -> n.Expr:
+    """The container, filled; ``until``: an element of this truth is the last, where there is one ``for``."""
+    wish, empty = NEW.get(type(node).__name__, NEW["ListComp"])
     over = b.hold(iterable(b, node.generators[0].iter))  # belongs to the scope around
     env = Env(b.scopes.of(node), b.env)
     out = b.names.new(wish)
@@ -35,11 +32,11 @@ def _fill(b: Builder, node: Any, wish: str, empty: n.Expr) -> n.Expr:
     with b.within(env):
         b.enter(env, {})
         b.assign(out, empty)
-        _generators(b, node, 0, b.settle([over])[0], out)
+        _generators(b, node, 0, b.settle([over])[0], out, until)
     return n.Name(out)
 
 
-def _generators(b: Builder, node: Any, k: int, over: n.Expr, out: str) -> None:
+def _generators(b: Builder, node: Any, k: int, over: n.Expr, out: str, until: bool | None) -> None:
     generator = node.generators[k]
     if generator.is_async:
         b.unsupported(node, "an asynchronous comprehension can't be differentiated", "Use a plain one.")
@@ -52,13 +49,13 @@ def _generators(b: Builder, node: Any, k: int, over: n.Expr, out: str) -> None:
             b.emit(n.If(inner_test, inner, []))
             b.block = inner
         if k + 1 < len(node.generators):
-            _generators(b, node, k + 1, iterable(b, node.generators[k + 1].iter), out)
+            _generators(b, node, k + 1, iterable(b, node.generators[k + 1].iter), out, None)
         else:
-            _element(b, node, out)
+            _element(b, node, out, until if k == 0 else None)
     b.emit(n.For(target, over, body))
 
 
-def _element(b: Builder, node: Any, out: str) -> None:
+def _element(b: Builder, node: Any, out: str, until: bool | None) -> None:
     kind = type(node).__name__
     if kind == "DictComp":
         key, value = b.operands(node.key, node.value)
@@ -66,21 +63,31 @@ def _element(b: Builder, node: Any, out: str) -> None:
     elif kind == "SetComp":
         b.emit(n.Effect(n.Call(n.Attr(n.Name(out), "add"), (b.atom(node.elt),))))
     else:
-        b.emit(n.Append(out, b.atom(node.elt)))
+        element = b.atom(node.elt)
+        b.emit(n.Append(out, element))
+        if until is not None:
+            leave: list[n.Stmt] = [n.Break(line=b.line)]
+            b.emit(n.If(element, leave, []) if until else n.If(element, [], leave))
 
 
 # ---------------------------------------------------------------- generator expressions
 
 
-def materialised(call: Any) -> Any:
-    """The generator expression that a call takes all of at once, or None."""
+def materialised(call: Any) -> bool:
+    """Whether a call takes all of its first argument, a generator expression, at once."""
     if not call.args or type(call.args[0]).__name__ != "GeneratorExp":
-        return None
+        return False
     func = call.func
     name = func.attr if type(func).__name__ == "Attribute" else getattr(func, "id", None)
     rest = [*call.args[1:], *(k.value for k in call.keywords)]
     harmless = ("Constant", "Name", "Lambda", "Attribute")  # evaluated before the elements by Python, after them here
-    return call.args[0] if name in CONSUMERS and all(type(a).__name__ in harmless for a in rest) else None
+    return name in CONSUMERS and all(type(a).__name__ in harmless for a in rest)
+
+
+def used_up(b: Builder, call: Any) -> n.Expr:
+    """The list of the elements that such a call takes; ``any`` and ``all`` stop at the element that decides."""
+    name = getattr(call.func, "id", None)
+    return comprehension(b, call.args[0], {"any": True, "all": False}.get(name) if name else None)
 
 
 @lowers("GeneratorExp")

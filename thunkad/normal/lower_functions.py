@@ -8,7 +8,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
 from thunkad.normal.exits import single_exit_block
 from thunkad.normal.lower_builder import Builder, Env, Slot, lowers
-from thunkad.normal.lower_comprehensions import comprehension, materialised
+from thunkad.normal.lower_comprehensions import materialised, used_up
 from thunkad.normal.lower_expressions import plain_call
 from thunkad.normal.lower_targets import bind
 from thunkad.normal.scope import Scope, bind_call
@@ -133,10 +133,10 @@ def _call(b: Builder, node: Any) -> n.Expr:
         if owner is not None and func.id in owner.functions:
             env = b.env.of(owner)
             return _inline(b, node, owner.functions[func.id], env, env.defaults.get(func.id, {}))
-        if owner is None and func.id in NEEDS_FRAME and not node.args:
+        if owner is None and func.id in NEEDS_FRAME and len(node.args) < (2 if func.id in ("eval", "exec") else 1):
             b.unsupported(node, f"'{func.id}()' looks at the running function", NEEDS_FRAME[func.id])
-    if materialised(node) is not None:
-        return plain_call(b, node, first=comprehension)
+    if materialised(node):
+        return plain_call(b, node, first=lambda b, _: used_up(b, node))
     return plain_call(b, node)
 
 
@@ -145,6 +145,8 @@ NEEDS_FRAME = {
     "locals": "Build the dictionary that is needed.",
     "vars": "Build the dictionary that is needed.",
     "dir": "Name what is needed.",
+    "eval": "Write the expression itself, or give eval() a namespace.",
+    "exec": "Write the statements themselves.",
 }
 
 

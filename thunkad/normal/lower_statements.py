@@ -110,8 +110,9 @@ def _annotated(b: Builder, node: Any) -> None:
 def _augmented(b: Builder, node: Any) -> None:
     op = BINARY[type(node.op)]
     target: n.Name | n.Index | n.Attr
+    cell = False
     if type(node.target).__name__ == "Name":
-        b.own(node.target.id, node.target)
+        cell = b.own(node.target.id, node.target).cell
         place = b.read(node.target.id)
         assert isinstance(place, (n.Name, n.Attr))
         target = place
@@ -119,7 +120,7 @@ def _augmented(b: Builder, node: Any) -> None:
         target, _ = location(b, node.target)
     start, calls, rebindings = len(b.block), b.calls, b.rebindings
     value = b.atom(node.value)
-    if (calls, rebindings) == (b.calls, b.rebindings) or not _disturbed(target, b.block[start:]):
+    if (calls, rebindings) == (b.calls, b.rebindings) or not _disturbed(target, b.block[start:], cell):
         b.emit(n.Update(target, op, value))
         return
     # The right side may change what the left side held before it: read first, as Python does.
@@ -140,26 +141,21 @@ def _augmented(b: Builder, node: Any) -> None:
         b.emit(n.Store(target, old))
 
 
-def _disturbed(target: n.Name | n.Index | n.Attr, between: list[n.Stmt]) -> bool:
+def _disturbed(target: n.Name | n.Index | n.Attr, between: list[n.Stmt], cell: bool) -> bool:
     """Whether the statements that compute the right side may change the target before it is read.
 
-    A call may do so to a variable in a cell, and a method to an attribute of its own object; that a call reaches the
-    elements of an array by another way is not assumed.
+    A call may do so to a variable in a cell, and to an attribute of an object that the call mentions; that a call
+    changes elements of an array that are updated in the same statement is not assumed.
     """
     names = set(walk.names(target))
     if names & walk.assigned(between):
         return True
-    if type(target) is n.Name:
-        return False
-    cell = type(target) is n.Attr and target.name == "value" and "_cell" in str(target.value)
     for s in walk.statements(between):
         if type(s) in (n.Store, n.Update) and names & set(walk.names(s.target)):  # type: ignore[attr-defined]
             return True
-        for e in walk.expressions(s):
-            if type(e) is n.Call:
-                method_of = set(walk.names(e.func))
-                if cell or (type(target) is n.Attr and names & (method_of | set(walk.names(e)))):
-                    return True
+        calls = [e for e in walk.expressions(s) if type(e) is n.Call]
+        if any(cell or (type(target) is n.Attr and names & set(walk.names(e))) for e in calls):
+            return True
     return False
 
 
