@@ -25,9 +25,7 @@ def _freedom(observations: int, bias: bool, ddof: Any) -> Any:
     return observations - ((0 if bias else 1) if ddof is None else ddof)
 
 
-def cov_bars(
-    c_bar: Any, m: Any, y: Any, rowvar: bool = True, bias: bool = False, ddof: Any = None
-) -> tuple[Any, Any]:
+def cov_bars(c_bar: Any, m: Any, y: Any, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> tuple[Any, Any]:
     """The cotangents of ``m`` and ``y`` for ``np.cov(m, y)``."""
     x = _centred(m, y, rowvar)
     c_bar = np.reshape(c_bar, (len(x), len(x)))
@@ -42,9 +40,7 @@ def _shaped(rows_bar: Any, m: Any, rowvar: bool) -> Any:
     return bar if np.iscomplexobj(m) else np.real(bar)
 
 
-def cov_dot(
-    m_dot: Any, y_dot: Any, m: Any, y: Any, rowvar: bool = True, bias: bool = False, ddof: Any = None
-) -> Any:
+def cov_dot(m_dot: Any, y_dot: Any, m: Any, y: Any, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
     """The tangent of ``np.cov(m, y)``."""
     x = _centred(m, y, rowvar)
     m_dot = np.zeros(np.shape(m)) if is_zero(m_dot) else m_dot

@@ -29,7 +29,7 @@ def index_bar(y_bar: Any, x: Any, index: Any) -> Any:
 
 
 def index_add(x_bar: Any, index: Any, v: Any) -> Any:
-    """Add ``v`` to ``x_bar[index]`` in place, as often as the index says, and return ``x_bar`` (a buffer that the caller owns)."""
+    """Add ``v`` to ``x_bar[index]`` in place, as often as the index says, and return ``x_bar``, which the caller owns."""
     if is_zero(x_bar) or is_zero(v):
         return x_bar
     if not isinstance(x_bar, np.ndarray):
@@ -58,7 +58,7 @@ def _container_add(x_bar: Any, index: Any, v: Any) -> Any:
 
 
 def assigned_last(index: Any, shape: Any) -> Any:
-    """Which entries of ``v`` an assignment ``x[index] = v`` leaves in ``x`` (of this shape): the last among equal indices.
+    """Which entries of ``v`` an assignment ``x[index] = v`` leaves in ``x``, of this shape: the last among equal indices.
 
     True if the index can't repeat, else a boolean array of the shape of ``x[index]``.
     """
@@ -74,7 +74,8 @@ def assigned_last(index: Any, shape: Any) -> Any:
 def selection_bar(y_bar: Any, x: Any, source: Any) -> Any:
     """The cotangent of ``x`` for a result whose entries are copies of entries of ``x``.
 
-    ``source`` has the shape of the result and holds the position in ``x.ravel()`` of each entry, negative where it is none of them.
+    ``source`` has the shape of the result and holds the position of each entry in ``x.ravel()``, negative where it is none
+    of them.
     """
     x_bar = np.zeros(np.size(x), np.result_type(y_bar, np.float32) if np.ndim(y_bar) else np.asarray(y_bar).dtype)
     source, y_bar = np.ravel(source), np.ravel(y_bar)
@@ -85,7 +86,7 @@ def selection_bar(y_bar: Any, x: Any, source: Any) -> Any:
 
 @shape_only("x")
 def numbered(x: Any) -> Any:
-    """The positions of the entries of ``x``, in its shape: what a selecting function is applied to, to see what it selects."""
+    """The positions of the entries of ``x``, in its shape: applied to them, a selecting function shows what it selects."""
     return np.arange(np.size(x)).reshape(np.shape(x))
 
 
@@ -116,7 +117,9 @@ def _sample(a: Any) -> Any:
 def take_along_axis_bar(y_bar: Any, arr: Any, indices: Any, axis: Any = -1) -> Any:
     """The cotangent of ``arr`` for ``np.take_along_axis``."""
     if axis is None:
-        return np.reshape(take_along_axis_bar(y_bar, np.broadcast_to(_sample(arr), np.size(arr)), indices, 0), np.shape(arr))
+        return np.reshape(
+            take_along_axis_bar(y_bar, np.broadcast_to(_sample(arr), np.size(arr)), indices, 0), np.shape(arr)
+        )
     axis = axis % np.ndim(arr)
     mesh = np.ogrid[tuple(slice(size) for size in np.shape(indices))]
     where: list[Any] = list(mesh) if np.ndim(indices) > 1 else [mesh[0]]
@@ -147,7 +150,7 @@ def diagonal_bar(y_bar: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any
 
 @shape_only("arr", "values")
 def insert_source(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """Where each entry of ``np.insert(arr, obj, values, axis)`` comes from: positions in ``arr``, then in ``values``."""
+    """Where each entry of ``np.insert(arr, obj, values, axis)`` comes from: positions in ``arr``, then ``values``."""
     return np.insert(numbered(arr), obj, np.size(arr) + numbered(values), axis)
 
 

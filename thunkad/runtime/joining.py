@@ -11,7 +11,9 @@ from thunkad.runtime.arrays import is_zero, rounds, shape_only, unbroadcast, zer
 from thunkad.tangents import ZERO
 
 
-def join_bar(y_bar: Any, arrays: Any, axis: Any, promoted: Callable[[tuple[int, ...]], tuple[int, ...]] | None = None) -> Any:
+def join_bar(
+    y_bar: Any, arrays: Any, axis: Any, promoted: Callable[[tuple[int, ...]], tuple[int, ...]] | None = None
+) -> Any:
     """The cotangents of the parts of a joined array: a list, or one array if the parts came as one.
 
     ``promoted`` says to which shape a part is brought before it is joined.
@@ -53,7 +55,7 @@ def column_stack_bar(y_bar: Any, tup: Any) -> Any:
 
 
 def join_dot(f: Callable[..., Any], dots: Any, arrays: Any, *options: Any) -> Any:
-    """The tangent of ``f(arrays, *options)``, a function that joins arrays, some of whose tangents may be structural zeros."""
+    """The tangent of ``f(arrays, *options)``, a function that joins arrays; tangents may be structural zeros."""
     if is_zero(dots) or isinstance(dots, np.ndarray):
         return dots if is_zero(dots) else f(dots, *options)
     return f([np.zeros(np.shape(a)) if is_zero(d) else d for d, a in zip(dots, arrays)], *options)

@@ -73,7 +73,7 @@ def relative(x_dot: Any, x: Any) -> Any:
 
 
 def arange_bars(y_bar: Any, start: Any, stop: Any, step: Any) -> tuple[Any, Any]:
-    """The cotangents of ``start`` and ``step`` for ``np.arange``; with one argument that is the stop, which doesn't move entries."""
+    """The cotangents of ``start`` and ``step`` for ``np.arange``; a lone argument is the stop and moves no entry."""
     first = ZERO if stop is None else np.sum(y_bar)
     return first, ZERO if step is None else np.sum(y_bar * np.arange(np.size(y_bar)))
 

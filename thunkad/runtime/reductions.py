@@ -25,7 +25,7 @@ def not_nan(a: Any, where: Any = True) -> Any:
 
 @shape_only("a")
 def count_reduced(a: Any, axis: Any = None, where: Any = True) -> Any:
-    """How many entries a reduction combines into one: a number, or with ``where`` an array (reduced axes kept), at least 1."""
+    """How many entries a reduction combines: a number, or with ``where`` an array (reduced axes kept); at least 1."""
     shape = np.shape(a)
     if where is not True:
         return np.maximum(np.sum(np.broadcast_to(where, shape), axis=axis, keepdims=True, dtype=float_type(a)), 1)
@@ -56,7 +56,7 @@ def mean_dot(a_dot: Any, a: Any, axis: Any = None, keepdims: Any = False, where:
 
 
 def var_slope(a: Any, axis: Any, ddof: Any, where: Any) -> Any:
-    """The derivative of the variance with respect to each entry (conjugated for complex ``a``); zero without freedom."""
+    """The derivative of the variance with respect to each entry (the complex gradient); zero without freedom."""
     if np.size(a) == 0:
         return np.zeros(np.shape(a), float_type(a))
     centred = a - np.mean(a, axis=axis, keepdims=True, where=where)

@@ -17,7 +17,7 @@ from thunkad.tangents import ZERO
 def reshape_like(y_bar: Any, a: Any, order: Any = "C") -> Any:
     """A cotangent in the shape of ``a``, entries in the given order."""
     if order not in ("C", "F"):
-        raise RuleError(f"reshaping with order={order!r} has no derivative rule: the order of entries would depend on memory")
+        raise RuleError(f"reshaping with order={order!r} has no rule: the order would depend on memory; use 'C' or 'F'")
     return np.reshape(y_bar, np.shape(a), order)
 
 

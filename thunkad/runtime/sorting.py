@@ -71,8 +71,8 @@ def unique_dot(ar_dot: Any, y: Any, ar: Any, equal_nan: bool = True) -> Any:
     return (values_dot, *[ZERO] * (len(y) - 1)) if isinstance(y, tuple) else values_dot
 
 
-# quantiles: every method interpolates linearly between two order statistics, so the quantile of the ranks 0 … n - 1 is the
-# (fractional) rank that is read
+# quantiles: every method interpolates linearly between two order statistics, so the quantile of the ranks 0 … n - 1 is
+# the (fractional) rank that is read
 
 
 def median_rank(count: int) -> Any:

@@ -163,7 +163,9 @@ def check_constant(fn, x, indices, **kwargs):
     check_rrule(lambda x: fn(x, indices, **kwargs), x, rule=reverse)
     name = "arr" if fn is np.take_along_axis else "a"
     check_frule(
-        lambda x: fn(x, indices, **kwargs), x, rule=lambda x, *, x_dot: frule(x, indices, **kwargs, **{f"{name}_dot": x_dot})
+        lambda x: fn(x, indices, **kwargs),
+        x,
+        rule=lambda x, *, x_dot: frule(x, indices, **kwargs, **{f"{name}_dot": x_dot}),
     )
 
 
@@ -208,7 +210,12 @@ def test_diagonal(offset, axis1, axis2):
 
 
 def test_delete():
-    for x, obj, axis in [(VECTOR, 1, None), (MATRIX, [0, -1], 1), (MATRIX, slice(1, 3), None), (COMPLEX, [True, False, True], 0)]:
+    for x, obj, axis in [
+        (VECTOR, 1, None),
+        (MATRIX, [0, -1], 1),
+        (MATRIX, slice(1, 3), None),
+        (COMPLEX, [True, False, True], 0),
+    ]:
         y = np.delete(x, obj, axis)
         seed = RNG.normal(size=y.shape)
         got = bars(np.delete, seed, x, obj, axis)[0]

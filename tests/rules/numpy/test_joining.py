@@ -80,7 +80,17 @@ def test_append():
 
 @pytest.mark.parametrize(
     "made_of",
-    [1.5, np.float64(2.0), VECTOR, COMPLEX, [1.5, 2.5], [[1.5, 2.5], [0.5, 3.0]], [VECTOR, VECTOR], (1.0, np.array(2.0)), [[VECTOR, VECTOR]]],
+    [
+        1.5,
+        np.float64(2.0),
+        VECTOR,
+        COMPLEX,
+        [1.5, 2.5],
+        [[1.5, 2.5], [0.5, 3.0]],
+        [VECTOR, VECTOR],
+        (1.0, np.array(2.0)),
+        [[VECTOR, VECTOR]],
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("fn", [np.array, np.asarray, np.ascontiguousarray, np.copy])
@@ -95,7 +105,9 @@ def test_array_options():
     assert bars(np.array, np.ones(2), [0.5, 1.5], int)[0] == [0, 0]
     assert rule(np.array, "frule")([0.5, 1.5], int, object_dot=[1.0, 1.0])[1] is ZERO
     assert bars(np.array, np.zeros(0), [])[0] == []
-    np.testing.assert_array_equal(rule(np.array, "frule")([VECTOR, 1.0 * VECTOR], object_dot=[ZERO, VECTOR])[1], [0 * VECTOR, VECTOR])
+    np.testing.assert_array_equal(
+        rule(np.array, "frule")([VECTOR, 1.0 * VECTOR], object_dot=[ZERO, VECTOR])[1], [0 * VECTOR, VECTOR]
+    )
 
 
 def test_full():

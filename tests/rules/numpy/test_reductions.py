@@ -92,8 +92,14 @@ def test_nan_entries_get_zero(fn, kwargs):
     assert np.all(a_bar[np.isnan(HOLES)] == 0)
     assert np.all(np.isfinite(a_bar))
     valid = ~np.isnan(HOLES)
-    want = bars(getattr(np, fn.__name__[3:]), np.ones_like(y), np.where(valid, HOLES, 0.0), where=valid, **kwargs,
-                **({"initial": -99.0} if fn is np.nanmax else {"initial": 99.0} if fn is np.nanmin else {}))[0]
+    want = bars(
+        getattr(np, fn.__name__[3:]),
+        np.ones_like(y),
+        np.where(valid, HOLES, 0.0),
+        where=valid,
+        **kwargs,
+        **({"initial": -99.0} if fn is np.nanmax else {"initial": 99.0} if fn is np.nanmin else {}),
+    )[0]
     np.testing.assert_allclose(a_bar, want)
 
 

@@ -129,7 +129,9 @@ ONE_ARRAY = [
 ]
 
 
-@pytest.mark.parametrize("fn, x, options", [(f, x, o) for f, x, *o in ONE_ARRAY], ids=lambda v: getattr(v, "__name__", None))
+@pytest.mark.parametrize(
+    "fn, x, options", [(f, x, o) for f, x, *o in ONE_ARRAY], ids=lambda v: getattr(v, "__name__", None)
+)
 def test_one_array(fn, x, options):
     check(fn, x, *options)
 

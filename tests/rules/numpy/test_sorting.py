@@ -58,7 +58,9 @@ def test_partition(axis, kth):
 
 
 def test_sort_is_stable_and_puts_nan_last():
-    np.testing.assert_array_equal(bars(np.sort, np.array([1.0, 2, 3, 4]), np.array([5.0, np.nan, 0.0, 5.0]))[0], [2, 4, 1, 3])
+    np.testing.assert_array_equal(
+        bars(np.sort, np.array([1.0, 2, 3, 4]), np.array([5.0, np.nan, 0.0, 5.0]))[0], [2, 4, 1, 3]
+    )
 
 
 def test_unique_belongs_to_the_first_occurrence():
@@ -91,7 +93,9 @@ METHODS = [
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("fn, scale", [(np.quantile, 1), (np.percentile, 100), (np.nanquantile, 1), (np.nanpercentile, 100)])
+@pytest.mark.parametrize(
+    "fn, scale", [(np.quantile, 1), (np.percentile, 100), (np.nanquantile, 1), (np.nanpercentile, 100)]
+)
 def test_quantiles(fn, scale, method):
     check_first(fn, VECTOR, 0.37 * scale, method=method)
     check_first(fn, CUBE, np.array([[0.0, 0.2], [0.71, 1.0]]) * scale, 1, method=method)

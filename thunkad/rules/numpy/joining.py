@@ -33,7 +33,9 @@ def _(arrays, axis=0, *, dtype=None, casting="same_kind"):
 
 @frule(np.concatenate)
 def _(arrays, axis=0, *, dtype=None, casting="same_kind", arrays_dot):
-    return np.concatenate(arrays, axis=axis, dtype=dtype, casting=casting), join_dot(np.concatenate, arrays_dot, arrays, axis)
+    return np.concatenate(arrays, axis=axis, dtype=dtype, casting=casting), join_dot(
+        np.concatenate, arrays_dot, arrays, axis
+    )
 
 
 @rrule(np.stack)

@@ -140,7 +140,11 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
     y = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: var_bar(y_bar, a, axis, ddof, keepdims, not_nan(a, where), dtype)), NoTangent(), NoTangent()
+        return (
+            thunk(lambda: var_bar(y_bar, a, axis, ddof, keepdims, not_nan(a, where), dtype)),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return y, pullback
 
@@ -156,7 +160,11 @@ def _(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
     y = np.nanstd(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: std_bar(y_bar, y, a, axis, ddof, keepdims, not_nan(a, where), dtype)), NoTangent(), NoTangent()
+        return (
+            thunk(lambda: std_bar(y_bar, y, a, axis, ddof, keepdims, not_nan(a, where), dtype)),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return y, pullback
 
@@ -188,7 +196,11 @@ def _(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True):
     y = np.nanprod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
     def pullback(y_bar):
-        return thunk(lambda: prod_bar(y_bar, y, a, axis, keepdims, initial, not_nan(a, where), dtype)), NoTangent(), NoTangent()
+        return (
+            thunk(lambda: prod_bar(y_bar, y, a, axis, keepdims, initial, not_nan(a, where), dtype)),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return y, pullback
 

@@ -118,7 +118,11 @@ def _(a, axis=None, dtype=None):
     y = np.nancumprod(a, axis=axis, dtype=dtype)
 
     def pullback(y_bar):
-        return thunk(lambda: cumprod_bar(y_bar, y, ignoring_nan(a, 1), axis, dtype) * np.equal(a, a)), NoTangent(), NoTangent()
+        return (
+            thunk(lambda: cumprod_bar(y_bar, y, ignoring_nan(a, 1), axis, dtype) * np.equal(a, a)),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return y, pullback
 
