@@ -20,7 +20,7 @@ SCALE = 3.0
 
 def loss(w: Any, x: Any) -> Any:
     p = 1 / (1 + np.exp(-(x @ w)))
-    return SCALE * np.mean(p)
+    return np.mean(p) * SCALE
 
 
 def with_closure(k: float) -> Callable[[float], float]:
