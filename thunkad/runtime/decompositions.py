@@ -1,8 +1,8 @@
 """Derivatives of Cholesky, QR, eigenvalue and singular value decompositions.
 
-Cotangents come as tuples in the order of the results, with structural zeros for results that nobody used.  Eigenvectors and
-singular vectors of equal values are not functions of the matrix: differences of values below the rounding error count as zero
-and contribute nothing, which is exact for whatever does not depend on the choice of basis.
+Cotangents come as tuples in the order of the results, with structural zeros for results that nobody used.  Eigenvectors
+and singular vectors of equal values are not functions of the matrix: differences of values below the rounding error count
+as zero and contribute nothing, which is exact for whatever does not depend on the choice of basis.
 """
 
 from __future__ import annotations
@@ -217,7 +217,10 @@ def eig_dot(y: Any, a_dot: Any) -> tuple[Any, Any]:
 
 
 def eigenvectors_for(w: Any, a: Any) -> Any:
-    """Eigenvectors of ``a`` in the order of the eigenvalues ``w`` (LAPACK may order them otherwise when it computes no vectors)."""
+    """Eigenvectors of ``a`` in the order of the eigenvalues ``w``.
+
+    LAPACK may order eigenvalues otherwise when it computes no vectors.
+    """
     found, v = np.linalg.eig(a)
     if np.array_equal(found, w):
         return v

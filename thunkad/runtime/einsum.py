@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero
+from thunkad.runtime.cotangents import entry
 from thunkad.runtime.products import conjugate_transpose
-from thunkad.tangents import NO_TANGENT, LazyTuple, thunk
+from thunkad.tangents import NO_TANGENT, ZERO, LazyTuple, thunk
 
 
 @lru_cache(maxsize=512)
 def _labelled(terms: tuple[Any, ...], output: Any, ndims: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
     """Plain letters for the axes of each operand and of the result: no ellipsis, no implicit output.
 
-    ``terms`` and ``output`` are tuples of labels in which ``...`` may stand once; ``output`` is None when it is implied.
+    ``terms`` and ``output`` are tuples of labels in which ``...`` may stand once; ``output`` None if implied.
     """
     widths = [ndim - len(term) + 1 if Ellipsis in term else 0 for term, ndim in zip(terms, ndims)]
     broadcast = tuple(("...", k) for k in range(max(widths, default=0)))
@@ -72,7 +73,9 @@ def einsum_bar(y_bar: Any, operands: Sequence[Any], position: int, optimize: Any
     subscripts = ",".join([output, *other_letters]) + "->" + known
     product = np.einsum(subscripts, y_bar, *[conjugate(operands[k]) for k in others], optimize=bool(optimize))
     # labels that this operand alone has are summed away in the result: its cotangent is constant along them
-    product = np.reshape(product, [np.shape(product)[known.index(label)] if label in known else 1 for label in distinct])
+    product = np.reshape(
+        product, [np.shape(product)[known.index(label)] if label in known else 1 for label in distinct]
+    )
     target = tuple(sizes[label] for label in distinct)
     narrowed = tuple(k for k, n in enumerate(target) if n == 1 and product.shape[k] != 1)
     if narrowed:
@@ -89,6 +92,24 @@ def einsum_bars(y_bar: Any, operands: Sequence[Any], optimize: Any = False) -> L
     arrays = _array_positions(operands)
     return LazyTuple(
         thunk(lambda k=k: einsum_bar(y_bar, operands, k, optimize)) if k in arrays else NO_TANGENT
+        for k in range(len(operands))
+    )
+
+
+def einsum_bars_dot(y_bar: Any, operands: Sequence[Any], optimize: Any, y_bar_dot: Any, operands_dot: Any) -> LazyTuple:
+    """The tangents of :func:`einsum_bars`: each cotangent is linear in ``y_bar`` and in every other operand."""
+    arrays = _array_positions(operands)
+
+    def tangent(k: int) -> Any:
+        total = y_bar_dot if is_zero(y_bar_dot) else einsum_bar(y_bar_dot, operands, k, optimize)
+        for j in arrays:
+            dot = entry(operands_dot, j)
+            if j != k and not is_zero(dot):
+                total = total + einsum_bar(y_bar, [*operands[:j], dot, *operands[j + 1 :]], k, optimize)
+        return total
+
+    return LazyTuple(
+        thunk(lambda k=k: tangent(k)) if k in arrays else NO_TANGENT  # type: ignore[misc]
         for k in range(len(operands))
     )
 
@@ -124,6 +145,18 @@ def multi_dot_bars(y_bar: Any, arrays: Sequence[Any]) -> list[Any]:
     return bars
 
 
+def multi_dot_bars_dot(y_bar: Any, arrays: Sequence[Any], y_bar_dot: Any, arrays_dot: Any) -> list[Any]:
+    """The tangents of :func:`multi_dot_bars`."""
+    arrays = list(arrays)
+    totals = [ZERO] * len(arrays) if is_zero(y_bar_dot) else multi_dot_bars(y_bar_dot, arrays)
+    for j in range(len(arrays)):
+        dot = entry(arrays_dot, j)
+        if not is_zero(dot):
+            terms = multi_dot_bars(y_bar, [*arrays[:j], dot, *arrays[j + 1 :]])
+            totals = [total if k == j else total + terms[k] for k, total in enumerate(totals)]
+    return totals
+
+
 def multi_dot_dot(arrays: Sequence[Any], arrays_dot: Sequence[Any]) -> Any:
     """The tangent of ``np.linalg.multi_dot(arrays)``."""
     arrays = list(arrays)
@@ -136,7 +169,7 @@ def multi_dot_dot(arrays: Sequence[Any], arrays_dot: Sequence[Any]) -> Any:
 
 
 def matrix_power_dot(a: Any, a_dot: Any, n: int) -> Any:
-    """The tangent of ``np.linalg.matrix_power(a, n)``: the upper right block of the power of ``[[a, a_dot], [0, a]]``."""
+    """The tangent of ``np.linalg.matrix_power(a, n)``: the upper right block of ``[[a, a_dot], [0, a]]`` to the ``n``."""
     if n == 1:
         return a_dot
     if n == 2:

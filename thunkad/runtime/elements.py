@@ -1,6 +1,7 @@
 """Cotangents and tangents of what Python's built-in functions do with the elements of iterables.
 
-The cotangent of an iterable has an entry for each element: a list for a list, a tuple for a tuple, an array for an array.
+The cotangent of an iterable has an entry for each element: a list for a list, a tuple for a tuple, an array for an
+array.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def shaped_like(y_bar: Any, x: Any) -> Any:
     if isinstance(x, (str, bytes, bool, np.bool_)):
         return NO_TANGENT
     if not isinstance(x, (*_NUMBERS, np.ndarray)) and not hasattr(x, "shape"):
-        raise NotImplementedDerivativeError(f"float() or complex() of a {type(x).__name__} has no derivative; use its numbers")
+        raise NotImplementedDerivativeError(
+            f"float() or complex() of a {type(x).__name__} has no derivative; use its numbers"
+        )
     if not np.iscomplexobj(x):
         y_bar = y_bar.real
     return np.full(np.shape(x), y_bar, x.dtype if x.dtype.kind in "fc" else None) if hasattr(x, "dtype") else y_bar
@@ -76,7 +79,11 @@ def _is_flag(x: Any) -> bool:
 def sum_bar(y_bar: Any, iterable: Any, start: Any = 0) -> Any:
     """The cotangent of ``iterable`` in ``y = sum(iterable, start)``."""
     if isinstance(iterable, np.ndarray):
-        return np.broadcast_to(unbroadcast(y_bar, iterable[0]), iterable.shape) if len(iterable) else np.zeros(iterable.shape)
+        return (
+            np.broadcast_to(unbroadcast(y_bar, iterable[0]), iterable.shape)
+            if len(iterable)
+            else np.zeros(iterable.shape)
+        )
     if isinstance(start, (list, tuple)):  # concatenation
         parts, at = [], len(start)
         for x in iterable:
@@ -90,7 +97,9 @@ def _term_bar(y_bar: Any, x: Any) -> Any:
     if _is_flag(x):
         return NO_TANGENT
     if not isinstance(x, (*_NUMBERS, np.ndarray)):
-        raise NotImplementedDerivativeError(f"sum() of {type(x).__name__} objects has no derivative; write the loop out")
+        raise NotImplementedDerivativeError(
+            f"sum() of {type(x).__name__} objects has no derivative; write the loop out"
+        )
     return unbroadcast(y_bar, x)
 
 
@@ -127,7 +136,7 @@ def position_of(y: Any, elements: Iterable[Any]) -> int:
 
 
 def extremum_bars(y_bar: Any, y: Any, args: Sequence[Any]) -> tuple[Any, ...]:
-    """The cotangents of the arguments of ``y = max(*args)`` or ``min(*args)``: all of it to the first of those that tie."""
+    """The cotangents of the arguments of ``y = max(*args)`` or ``min(*args)``: the first of those that tie has it."""
     if len(args) > 1:
         return _one_hot(y_bar, position_of(y, args), len(args))
     (iterable,) = args

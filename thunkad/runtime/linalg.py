@@ -1,4 +1,4 @@
-"""Derivatives of solving, inverting and determinants.  Everything takes leading batch axes and real or complex matrices."""
+"""Derivatives of solving, inverting and determinants, of real or complex matrices with leading batch axes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def inverse_bar(y_bar: Any, y: Any) -> Any:
 
 @shape_only("b")
 def solve_adjoint(y_bar: Any, a: Any, b: Any) -> Any:
-    """``a⁻ᴴ y_bar``: the cotangent of the right-hand side of ``y = np.linalg.solve(a, b)``, before broadcasting is undone."""
+    """``a⁻ᴴ y_bar``: the cotangent of ``b`` in ``y = np.linalg.solve(a, b)``, before broadcasting is undone."""
     a = conjugate_transpose(a)
     if np.ndim(b) == 1:
         return np.linalg.solve(a, y_bar[..., None])[..., 0]
@@ -68,7 +68,13 @@ def cofactors(a: Any, det: Any) -> Any:
 
 
 def cofactors_dot(a: Any, det: Any, a_dot: Any) -> Any:
-    """The tangent of :func:`cofactors`, from second minors, so that it holds for singular matrices as well."""
+    """The tangent of :func:`cofactors`; from second minors where ``a`` is singular."""
+    if np.all(det) and np.all(np.isfinite(det)):
+        first = np.swapaxes(np.linalg.inv(a), -1, -2)
+        change = (
+            np.sum(first * a_dot, axis=(-2, -1))[..., None, None] * first - first @ np.swapaxes(a_dot, -1, -2) @ first
+        )
+        return np.asarray(det)[..., None, None] * change
     u, s, vh, phase = _signed_svd(a)
     inner = conjugate_transpose(u) @ a_dot @ conjugate_transpose(vh)
     size = s.shape[-1]
@@ -150,7 +156,7 @@ def _lstsq_inverse(a: Any, rcond: Any) -> Any:
 
 
 def lstsq_bars(y_bar: Any, y: Any, a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any]:
-    """The cotangents of ``a`` and ``b`` in ``y = np.linalg.lstsq(a, b, rcond)``: solution, residuals, rank, singular values."""
+    """The cotangents of ``a`` and ``b`` in ``y = np.linalg.lstsq(a, b, rcond)``."""
     x_bar, residual_bar, _, s_bar = y_bar
     a, b = np.asarray(a), np.asarray(b)
     columns = b[:, None] if b.ndim == 1 else b
@@ -183,7 +189,9 @@ def lstsq_dot(y: Any, a: Any, b: Any, a_dot: Any, b_dot: Any, rcond: Any = None)
     residuals_dot = np.zeros_like(residuals)
     if residuals.size:
         misfit = b - a @ x
-        residuals_dot = np.reshape(2 * np.sum(np.real(np.conjugate(misfit) * (b_dot - a_dot @ x)), axis=0), residuals.shape)
+        residuals_dot = np.reshape(
+            2 * np.sum(np.real(np.conjugate(misfit) * (b_dot - a_dot @ x)), axis=0), residuals.shape
+        )
     u, _, vh = np.linalg.svd(a, full_matrices=False)
     s_dot = np.real(np.diagonal(conjugate_transpose(u) @ a_dot @ conjugate_transpose(vh)))
     return x_dot, residuals_dot, np.zeros_like(rank), s_dot

@@ -1,7 +1,7 @@
 """Derivatives of vector and matrix norms and of the condition number.
 
-A norm is described by its gradient, an array of the shape of ``x``; the cotangent is that array scaled, the tangent its inner
-product with the tangent of ``x``.  At zero the gradient is zero, at ties it is shared equally.
+A norm is described by its gradient, an array of the shape of ``x``; the cotangent is that array scaled, the tangent its
+inner product with the tangent of ``x``.  At zero the gradient is zero, at ties it is shared equally.
 """
 
 from __future__ import annotations

@@ -92,7 +92,9 @@ def inner_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
         return y_bar * conjugate(b)
     if a_ndim == 0 or b_ndim == 0:
         return unbroadcast(y_bar * conjugate(b), a)
-    return np.tensordot(y_bar, conjugate(b), axes=(tuple(range(a_ndim - 1, a_ndim + b_ndim - 2)), tuple(range(b_ndim - 1))))
+    return np.tensordot(
+        y_bar, conjugate(b), axes=(tuple(range(a_ndim - 1, a_ndim + b_ndim - 2)), tuple(range(b_ndim - 1)))
+    )
 
 
 @shape_only("b")
@@ -132,7 +134,9 @@ def outer_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
 
 
 @shape_only("a", "b")
-def contracted_axes(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def contracted_axes(
+    a: Any, b: Any, axes: Any
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """What ``np.tensordot`` sums over: contracted axes of ``a`` and of ``b`` (pairwise), then the free ones of each."""
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     try:
@@ -183,16 +187,20 @@ def kron_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``a`` in ``y = np.kron(a, b)``."""
     y_bar, a_shape, b_shape = _kron_layout(y_bar, a, b)
     ndim = len(a_shape)
-    product = np.tensordot(y_bar, np.reshape(conjugate(b), b_shape), axes=(tuple(range(1, 2 * ndim, 2)), tuple(range(ndim))))
+    product = np.tensordot(
+        y_bar, np.reshape(conjugate(b), b_shape), axes=(tuple(range(1, 2 * ndim, 2)), tuple(range(ndim)))
+    )
     return np.reshape(product, np.shape(a))
 
 
 @shape_only("b")
 def kron_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``b`` in ``y = np.kron(a, b)``."""
-    y_bar, a_shape, b_shape = _kron_layout(y_bar, a, b)
+    y_bar, a_shape, _ = _kron_layout(y_bar, a, b)
     ndim = len(a_shape)
-    product = np.tensordot(np.reshape(conjugate(a), a_shape), y_bar, axes=(tuple(range(ndim)), tuple(range(0, 2 * ndim, 2))))
+    product = np.tensordot(
+        np.reshape(conjugate(a), a_shape), y_bar, axes=(tuple(range(ndim)), tuple(range(0, 2 * ndim, 2)))
+    )
     return np.reshape(product, np.shape(b))
 
 
@@ -218,7 +226,9 @@ def _cross_bar(y_bar: Any, x: Any, x_axis: int, other: Any, other_axis: int, y_a
 
 
 @shape_only("a")
-def cross_left_bar(y_bar: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+def cross_left_bar(
+    y_bar: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
+) -> Any:
     """The cotangent of ``a`` in ``y = np.cross(a, b, …)``."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -227,7 +237,9 @@ def cross_left_bar(y_bar: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1,
 
 
 @shape_only("b")
-def cross_right_bar(y_bar: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+def cross_right_bar(
+    y_bar: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
+) -> Any:
     """The cotangent of ``b`` in ``y = np.cross(a, b, …)``."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -280,7 +292,7 @@ def vecmat_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
 
 @shape_only("x")
 def on_diagonal(d_bar: Any, x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """An array of the shape of ``x`` with ``d_bar`` (a diagonal, in the last axis) put on its diagonal, zero elsewhere."""
+    """Zeros in the shape of ``x`` with ``d_bar`` (a diagonal, in the last axis) put on its diagonal."""
     x_bar = np.zeros(np.shape(x), np.result_type(d_bar))
     matrices = np.moveaxis(x_bar, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]

@@ -6,10 +6,18 @@ import pytest
 import thunkad.rules.numpy.linalg_products
 import thunkad.rules.numpy.products  # noqa: F401
 from thunkad.rules.table import TABLE
+from thunkad.runtime import products
+from thunkad.runtime.einsum import einsum_bars, einsum_bars_dot, multi_dot_bars, multi_dot_bars_dot
 from thunkad.runtime.products import matmul_left_bar
+from thunkad.tangents import ZERO
 from thunkad.testing import check_frule, check_rrule
 
 RNG = np.random.default_rng(7)
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_in_any_order():
+    RNG.bit_generator.state = np.random.default_rng(7).bit_generator.state
 
 
 def real(*shape):
@@ -49,7 +57,17 @@ def test_dot(make, a, b):
 
 @pytest.mark.parametrize("make", [real, cplx])
 @pytest.mark.parametrize(
-    "a, b", [((), ()), ((), (2, 3)), ((3,), ()), ((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 4, 3), (5, 3)), ((0,), (0,))]
+    "a, b",
+    [
+        ((), ()),
+        ((), (2, 3)),
+        ((3,), ()),
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (2, 3)),
+        ((2, 4, 3), (5, 3)),
+        ((0,), (0,)),
+    ],
 )
 def test_inner(make, a, b):
     check(np.inner, make(*a), make(*b))
@@ -114,7 +132,9 @@ def test_einsum_sublists():
 
 
 @pytest.mark.parametrize("make", [real, cplx])
-@pytest.mark.parametrize("a, b", [((2,), (3,)), ((2, 3), (3, 2)), ((2,), (3, 2)), ((2, 3), (4,)), ((2, 1, 3), (2, 2)), ((), (2, 3))])
+@pytest.mark.parametrize(
+    "a, b", [((2,), (3,)), ((2, 3), (3, 2)), ((2,), (3, 2)), ((2, 3), (4,)), ((2, 1, 3), (2, 2)), ((), (2, 3))]
+)
 def test_kron(make, a, b):
     check(np.kron, make(*a), make(*b))
 
@@ -137,7 +157,9 @@ def test_cross_of_plane_vectors(a, b):
 
 
 @pytest.mark.parametrize("make", [real, cplx])
-@pytest.mark.parametrize("a, b, axis", [((3,), (3,), -1), ((4, 3), (3,), -1), ((4, 3), (5, 1, 3), -1), ((3, 4), (3, 4), 0)])
+@pytest.mark.parametrize(
+    "a, b, axis", [((3,), (3,), -1), ((4, 3), (3,), -1), ((4, 3), (5, 1, 3), -1), ((3, 4), (3, 4), 0)]
+)
 def test_vecdot(make, a, b, axis):
     check(np.vecdot, make(*a), make(*b), axis=axis)
     if axis < 0:
@@ -166,7 +188,9 @@ def test_matrix_transpose():
 
 
 @pytest.mark.parametrize("make", [real, cplx])
-@pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((3,), (3, 4), (4,)), ((2, 3), (3, 4), (4, 2), (2, 5)), ((3,), (3,))])
+@pytest.mark.parametrize(
+    "shapes", [((2, 3), (3, 4)), ((3,), (3, 4), (4,)), ((2, 3), (3, 4), (4, 2), (2, 5)), ((3,), (3,))]
+)
 def test_multi_dot(make, shapes):
     check(np.linalg.multi_dot, [make(*s) for s in shapes])
 
@@ -178,7 +202,8 @@ def test_matrix_power(make, n):
 
 
 @pytest.mark.parametrize(
-    "fn, shapes", [(np.matmul, ((2, 3), (3,))), (np.dot, ((2, 3), (3, 2))), (np.outer, ((2,), (3,))), (np.inner, ((3,), (3,)))]
+    "fn, shapes",
+    [(np.matmul, ((2, 3), (3,))), (np.dot, ((2, 3), (3, 2))), (np.outer, ((2,), (3,))), (np.inner, ((3,), (3,)))],
 )
 def test_single_precision_is_kept(fn, shapes):
     check(fn, *[real(*s).astype(np.float32) for s in shapes])
@@ -198,3 +223,41 @@ def test_only_the_operand_that_is_read_is_computed(monkeypatch):
     plain = np.einsum
     monkeypatch.setattr(np, "einsum", lambda *a, **k: calls.append(a) or plain(*a, **k))
     assert bars[1].shape == (2, 3) and len(calls) == 1
+
+
+SECOND_ORDER = [
+    (products.matmul_left_bar, (2, 4), (2, 3), (3, 4)), (products.matmul_right_bar, (2, 4), (2, 3), (3, 4)),
+    (products.dot_left_bar, (2,), (2, 3), (3,)), (products.inner_right_bar, (2, 4), (2, 3), (4, 3)),
+    (products.vdot_left_bar, (), (3,), (3,)), (products.outer_right_bar, (2, 3), (2,), (3,)),
+    (products.kron_left_bar, (4, 9), (2, 3), (2, 3)), (products.cross_right_bar, (4, 3), (4, 3), (3,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [real, cplx])
+@pytest.mark.parametrize(
+    "helper, shapes", [(s[0], s[1:]) for s in SECOND_ORDER], ids=lambda x: getattr(x, "__name__", "")
+)
+def test_tangents_of_cotangents(make, helper, shapes):
+    y_bar, a, b = (make(*s) for s in shapes)
+    (entry,) = TABLE.snapshot.entries(helper)
+    y_bar_dot, a_dot, b_dot = (make(*s) for s in shapes)
+    value, dot = entry.function(y_bar, a, b, first_dot=y_bar_dot, rest_dot=(a_dot, b_dot))
+    h = 1e-6
+    ahead = helper(y_bar + h * y_bar_dot, a + h * a_dot, b + h * b_dot)
+    behind = helper(y_bar - h * y_bar_dot, a - h * a_dot, b - h * b_dot)
+    assert np.array_equal(value, helper(y_bar, a, b)) and np.allclose(dot, (ahead - behind) / (2 * h), atol=1e-7)
+    alone = entry.function(y_bar, a, b, first_dot=y_bar_dot, rest_dot=ZERO)[1]
+    assert np.allclose(alone, helper(y_bar_dot, a, b))
+
+
+def test_tangents_of_the_cotangents_of_einsum_and_multi_dot():
+    arrays, dots = [real(2, 3), real(3, 4), real(4, 2)], [real(2, 3), ZERO, real(4, 2)]
+    y_bar, y_bar_dot, h = real(2, 2), real(2, 2), 1e-6
+    moved = lambda t: [a if d is ZERO else a + t * d for a, d in zip(arrays, dots)]  # noqa: E731
+    chain = lambda t: ("ij,jk,kl->il", *moved(t))  # noqa: E731
+    got = einsum_bars_dot(y_bar, chain(0), False, y_bar_dot, (ZERO, *dots))
+    ahead, behind = (einsum_bars(y_bar + t * y_bar_dot, chain(t)) for t in (h, -h))
+    assert all(np.allclose(g, (p - q) / (2 * h), atol=1e-7) for g, p, q in list(zip(got, ahead, behind))[1:])
+    got = multi_dot_bars_dot(y_bar, arrays, y_bar_dot, dots)
+    ahead, behind = (multi_dot_bars(y_bar + t * y_bar_dot, moved(t)) for t in (h, -h))
+    assert all(np.allclose(g, (p - q) / (2 * h), atol=1e-7) for g, p, q in zip(got, ahead, behind))

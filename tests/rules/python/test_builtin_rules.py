@@ -6,10 +6,8 @@ import operator
 import numpy as np
 import pytest
 
-import thunkad.rules.python.containers
-import thunkad.rules.python.operators
 from thunkad.rules.entry import ALTERNATIVE, NON_DIFFERENTIABLE
-from thunkad.rules.python import builtins as rules  # noqa: F401
+from thunkad.rules.python import builtins, containers  # noqa: F401
 from thunkad.rules.python.operators import OPERATORS
 from thunkad.rules.table import TABLE
 from thunkad.runtime.elements import position_of, shaped_like
@@ -113,7 +111,9 @@ def test_position_of_prefers_the_object_itself():
     assert position_of(y, [x, y]) == 1 and position_of(float("1.5"), [0.0, x, y]) == 1
 
 
-@pytest.mark.parametrize("x", [[1.0, 2.0], (1.0, A([2.0, 3.0])), A([1.0, 2.0]), A([[1.0], [2.0]]), [], A([1 + 2j, 2])], ids=str)
+@pytest.mark.parametrize(
+    "x", [[1.0, 2.0], (1.0, A([2.0, 3.0])), A([1.0, 2.0]), A([[1.0], [2.0]]), [], A([1 + 2j, 2])], ids=str
+)
 def test_list_tuple_and_reversed(x):
     if len(x):
         check(list, x)
@@ -172,7 +172,9 @@ def test_split_starred():
     assert bars(split_starred, (1.0, ZERO, ZERO), [1.0, 2.0, 3.0], 1, 1)[1][0] == [1.0, ZERO, ZERO]
 
 
-@pytest.mark.parametrize("fn", [len, int, isinstance, print, round, range, str.join, str.upper, list.index, dict.keys, operator.lt])
+@pytest.mark.parametrize(
+    "fn", [len, int, isinstance, print, round, range, str.join, str.upper, list.index, dict.keys, operator.lt]
+)
 def test_not_differentiable(fn):
     assert [e.kind for e in TABLE.snapshot.entries(fn)] == [NON_DIFFERENTIABLE]
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, rrule
+from thunkad.rules.linear import linear
 from thunkad.runtime.spectra import fft_bar, fftn_bar, hfft_bar, ihfft_bar, irfft_bar, irfftn_bar, rfft_bar, rfftn_bar
 from thunkad.tangents import NoTangent, thunk
+
+linear(fft_bar, fftn_bar, hfft_bar, ihfft_bar, irfft_bar, irfftn_bar, rfft_bar, rfftn_bar)
 
 
 @rrule(np.fft.fft)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, non_differentiable, rrule
+from thunkad.rules.linear import bilinear
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.decompositions import (
     cholesky_bar,
@@ -19,12 +20,15 @@ from thunkad.runtime.decompositions import (
     eigvalsh_dot,
     qr_bar,
     qr_dot,
+    require_invariant,
     svd_bar,
     svd_dot,
     svdvals_bar,
     svdvals_dot,
 )
 from thunkad.runtime.linalg import (
+    cofactors,
+    cofactors_dot,
     det_bar,
     det_dot,
     inverse_bar,
@@ -46,7 +50,8 @@ from thunkad.runtime.linalg import (
 from thunkad.runtime.norms import cond_bar, cond_dot, norm_bar, norm_dot, norm_ord_bar, vector_norm_bar, vector_norm_dot
 from thunkad.tangents import NoTangent, thunk
 
-non_differentiable(np.linalg.matrix_rank)
+non_differentiable(np.linalg.matrix_rank, require_invariant)
+bilinear(1, solve_left_bar)
 
 
 @rrule(np.linalg.inv)
@@ -96,6 +101,11 @@ def _(a):
 def _(a, *, a_dot):
     y = np.linalg.det(a)
     return y, det_dot(y, a, a_dot)
+
+
+@frule(cofactors)
+def _(a, det, *, a_dot):
+    return cofactors(a, det), cofactors_dot(a, det, a_dot)
 
 
 @rrule(np.linalg.slogdet)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, rrule
-from thunkad.runtime.einsum import matrix_power_bar, matrix_power_dot, multi_dot_bars, multi_dot_dot
+from thunkad.runtime.einsum import (
+    matrix_power_bar,
+    matrix_power_dot,
+    multi_dot_bars,
+    multi_dot_bars_dot,
+    multi_dot_dot,
+)
 from thunkad.runtime.products import (
     cross_left_bar,
     cross_right_bar,
@@ -61,7 +67,9 @@ def _(x1, x2, *, axes=2):
     y = np.linalg.tensordot(x1, x2, axes=axes)
 
     def pullback(y_bar):
-        return thunk(lambda: tensordot_left_bar(y_bar, x1, x2, axes)), thunk(lambda: tensordot_right_bar(y_bar, x1, x2, axes))
+        return thunk(lambda: tensordot_left_bar(y_bar, x1, x2, axes)), thunk(
+            lambda: tensordot_right_bar(y_bar, x1, x2, axes)
+        )
 
     return y, pullback
 
@@ -91,7 +99,9 @@ def _(x1, x2, *, axis=-1):
     y = np.linalg.cross(x1, x2, axis=axis)
 
     def pullback(y_bar):
-        return thunk(lambda: cross_left_bar(y_bar, x1, x2, axis, axis, axis)), thunk(lambda: cross_right_bar(y_bar, x1, x2, axis, axis, axis))
+        return thunk(lambda: cross_left_bar(y_bar, x1, x2, axis, axis, axis)), thunk(
+            lambda: cross_right_bar(y_bar, x1, x2, axis, axis, axis)
+        )
 
     return y, pullback
 
@@ -159,6 +169,11 @@ def _(arrays):
 @frule(np.linalg.multi_dot)
 def _(arrays, *, arrays_dot):
     return np.linalg.multi_dot(arrays), multi_dot_dot(arrays, arrays_dot)
+
+
+@frule(multi_dot_bars)
+def _(y_bar, arrays, *, y_bar_dot, arrays_dot):
+    return multi_dot_bars(y_bar, arrays), multi_dot_bars_dot(y_bar, arrays, y_bar_dot, arrays_dot)
 
 
 @rrule(np.linalg.matrix_power)

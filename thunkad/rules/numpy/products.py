@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, non_differentiable, rrule
-from thunkad.runtime.einsum import einsum_bars, einsum_dot
+from thunkad.rules.linear import bilinear, linear
+from thunkad.runtime.einsum import einsum_bars, einsum_bars_dot, einsum_dot
 from thunkad.runtime.products import (
     cross_left_bar,
     cross_right_bar,
@@ -19,6 +20,7 @@ from thunkad.runtime.products import (
     matmul_right_bar,
     matvec_left_bar,
     matvec_right_bar,
+    on_diagonal,
     outer_left_bar,
     outer_right_bar,
     product_dot,
@@ -35,6 +37,41 @@ from thunkad.runtime.products import (
 from thunkad.tangents import NoTangent, thunk
 
 non_differentiable(np.einsum_path)
+
+bilinear(
+    2,
+    cross_left_bar,
+    dot_left_bar,
+    inner_left_bar,
+    kron_left_bar,
+    matmul_left_bar,
+    matvec_left_bar,
+    outer_left_bar,
+    tensordot_left_bar,
+    vdot_left_bar,
+    vecdot_left_bar,
+    vecmat_left_bar,
+)
+bilinear(
+    1,
+    cross_right_bar,
+    dot_right_bar,
+    inner_right_bar,
+    kron_right_bar,
+    matmul_right_bar,
+    matvec_right_bar,
+    outer_right_bar,
+    tensordot_right_bar,
+    vdot_right_bar,
+    vecdot_right_bar,
+    vecmat_right_bar,
+)
+linear(trace_bar, on_diagonal)
+
+
+@frule(einsum_bars)
+def _(y_bar, operands, optimize, *, y_bar_dot, operands_dot):
+    return einsum_bars(y_bar, operands, optimize), einsum_bars_dot(y_bar, operands, optimize, y_bar_dot, operands_dot)
 
 
 @rrule(np.matmul)
@@ -132,7 +169,11 @@ def _(a, b, axes=2):
     y = np.tensordot(a, b, axes=axes)
 
     def pullback(y_bar):
-        return thunk(lambda: tensordot_left_bar(y_bar, a, b, axes)), thunk(lambda: tensordot_right_bar(y_bar, a, b, axes)), NoTangent()
+        return (
+            thunk(lambda: tensordot_left_bar(y_bar, a, b, axes)),
+            thunk(lambda: tensordot_right_bar(y_bar, a, b, axes)),
+            NoTangent(),
+        )
 
     return y, pullback
 
@@ -147,14 +188,23 @@ def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     y = np.cross(a, b, axisa=axisa, axisb=axisb, axisc=axisc, axis=axis)
 
     def pullback(y_bar):
-        return thunk(lambda: cross_left_bar(y_bar, a, b, axisa, axisb, axisc, axis)), thunk(lambda: cross_right_bar(y_bar, a, b, axisa, axisb, axisc, axis)), NoTangent(), NoTangent(), NoTangent(), NoTangent()
+        return (
+            thunk(lambda: cross_left_bar(y_bar, a, b, axisa, axisb, axisc, axis)),
+            thunk(lambda: cross_right_bar(y_bar, a, b, axisa, axisb, axisc, axis)),
+            NoTangent(),
+            NoTangent(),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return y, pullback
 
 
 @frule(np.cross)
 def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None, *, a_dot, b_dot):
-    return np.cross(a, b, axisa=axisa, axisb=axisb, axisc=axisc, axis=axis), product_dot(np.cross, a, b, a_dot, b_dot, axisa=axisa, axisb=axisb, axisc=axisc, axis=axis)
+    return np.cross(a, b, axisa=axisa, axisb=axisb, axisc=axisc, axis=axis), product_dot(
+        np.cross, a, b, a_dot, b_dot, axisa=axisa, axisb=axisb, axisc=axisc, axis=axis
+    )
 
 
 @rrule(np.einsum)
@@ -195,7 +245,9 @@ if hasattr(np, "vecdot"):  # NumPy 2.0
         y = np.vecdot(x1, x2, axis=axis)
 
         def pullback(y_bar):
-            return thunk(lambda: vecdot_left_bar(y_bar, x1, x2, axis)), thunk(lambda: vecdot_right_bar(y_bar, x1, x2, axis))
+            return thunk(lambda: vecdot_left_bar(y_bar, x1, x2, axis)), thunk(
+                lambda: vecdot_right_bar(y_bar, x1, x2, axis)
+            )
 
         return y, pullback
 

@@ -10,6 +10,7 @@ import builtins
 import functools
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.rules.linear import linear
 from thunkad.runtime.elements import (
     complex_dot,
     dict_bar,
@@ -37,6 +38,7 @@ _DISCRETE = (
     "len memoryview oct open ord print range repr round slice str type"
 )
 non_differentiable(*(getattr(builtins, name) for name in _DISCRETE.split() if hasattr(builtins, name)))
+linear(shaped_like, sum_bar, sum_start_bar, extremum_bars, elements_bar, enumerate_bar, zip_bars, sorted_bar, dict_bar)
 non_differentiable(float.is_integer, float.hex, float.as_integer_ratio, int.bit_length, int.bit_count, int.to_bytes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thunkad.rules.library import frule, non_differentiable, rrule
+from thunkad.rules.linear import linear
 from thunkad.runtime.elements import (
     default_bar,
     found_bar,
@@ -17,6 +18,7 @@ from thunkad.runtime.elements import (
 from thunkad.runtime.unpacking import split_starred
 from thunkad.tangents import NoTangent, thunk
 
+linear(default_bar, found_bar, items_bar, split_starred_bar, values_bar)
 non_differentiable(*(getattr(owner, name) for owner in (str, bytes) for name in dir(owner) if not name.startswith("_")))
 non_differentiable(dict.keys, list.index, list.count, tuple.index, tuple.count, range.index, range.count)
 non_differentiable(*(owner.__contains__ for owner in (dict, list, tuple, set, frozenset, range, str)))
