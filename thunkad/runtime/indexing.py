@@ -29,7 +29,7 @@ def index_bar(y_bar: Any, x: Any, index: Any) -> Any:
 
 
 def index_add(x_bar: Any, index: Any, v: Any) -> Any:
-    """Add ``v`` to ``x_bar[index]`` in place, as often as the index says, and return ``x_bar``, which the caller owns."""
+    """Add ``v`` to ``x_bar[index]`` in place, as often as the index says, and return ``x_bar``, owned by the caller."""
     if is_zero(x_bar) or is_zero(v):
         return x_bar
     if not isinstance(x_bar, np.ndarray):
@@ -58,7 +58,7 @@ def _container_add(x_bar: Any, index: Any, v: Any) -> Any:
 
 
 def assigned_last(index: Any, shape: Any) -> Any:
-    """Which entries of ``v`` an assignment ``x[index] = v`` leaves in ``x``, of this shape: the last among equal indices.
+    """Which entries of ``v`` an assignment ``x[index] = v`` leaves in ``x`` (of that shape): the last of equal indices.
 
     True if the index can't repeat, else a boolean array of the shape of ``x[index]``.
     """
@@ -74,8 +74,8 @@ def assigned_last(index: Any, shape: Any) -> Any:
 def selection_bar(y_bar: Any, x: Any, source: Any) -> Any:
     """The cotangent of ``x`` for a result whose entries are copies of entries of ``x``.
 
-    ``source`` has the shape of the result and holds the position of each entry in ``x.ravel()``, negative where it is none
-    of them.
+    ``source`` has the shape of the result and holds the position of each entry in ``x.ravel()``, negative for entries
+    that come from elsewhere.
     """
     x_bar = np.zeros(np.size(x), np.result_type(y_bar, np.float32) if np.ndim(y_bar) else np.asarray(y_bar).dtype)
     source, y_bar = np.ravel(source), np.ravel(y_bar)
@@ -86,7 +86,7 @@ def selection_bar(y_bar: Any, x: Any, source: Any) -> Any:
 
 @shape_only("x")
 def numbered(x: Any) -> Any:
-    """The positions of the entries of ``x``, in its shape: applied to them, a selecting function shows what it selects."""
+    """The positions of the entries of ``x``, in its shape: applied to them a selecting function shows what it takes."""
     return np.arange(np.size(x)).reshape(np.shape(x))
 
 

@@ -11,7 +11,7 @@ from thunkad.tangents import ZERO
 
 
 def _segments(x: Any, xp: Any, fp: Any) -> tuple[Any, ...]:
-    """For each ``x``: its segment, how far along it, the slope and width there, and whether it is left, right, inside."""
+    """For each ``x``: its segment, how far along it, the slope and width there, and whether it is left, right or in."""
     x, xp, fp = np.asarray(x), np.asarray(xp), np.asarray(fp)
     k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(xp.size - 2, 0))
     left, right = x < xp[0], x > xp[-1]

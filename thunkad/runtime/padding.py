@@ -29,7 +29,7 @@ def padded(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) 
     return np.pad(array, pad_width, mode, **_given(keywords))
 
 
-def _axis_matrix(size: int, pair: tuple[int, int], mode: str, keywords: dict[str, Any], axis: int, ndim: int) -> Any:
+def _axis_matrix(size: int, pair: tuple[int, int], mode: Any, keywords: dict[str, Any], axis: int, ndim: int) -> Any:
     """The matrix of a linear padding mode along one axis."""
     keywords = dict(keywords)
     keywords.pop("end_values", None)

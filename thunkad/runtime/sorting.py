@@ -80,12 +80,12 @@ def median_rank(count: int) -> Any:
     return np.array((count - 1) / 2)
 
 
-def quantile_rank(q: Any, method: str) -> Callable[[int], Any]:
+def quantile_rank(q: Any, method: Any) -> Callable[[int], Any]:
     """The function that gives the ranks that ``np.quantile`` reads of ``count`` sorted values."""
     return lambda count: np.asarray(np.quantile(np.arange(float(count)), q, method=method))
 
 
-def percentile_rank(q: Any, method: str) -> Callable[[int], Any]:
+def percentile_rank(q: Any, method: Any) -> Callable[[int], Any]:
     """The function that gives the ranks that ``np.percentile`` reads of ``count`` sorted values."""
     return lambda count: np.asarray(np.percentile(np.arange(float(count)), q, method=method))
 
