@@ -1,7 +1,7 @@
 """Derivatives of Cholesky, QR, eigenvalue and singular value decompositions.
 
 Cotangents come as tuples in the order of the results, with structural zeros for results that nobody used.  Eigenvectors
-and singular vectors of equal values are not functions of the matrix: differences of values below the rounding error count
+and singular vectors of equal values are not functions of the matrix: differences of values below rounding count
 as zero and contribute nothing, which is exact for whatever does not depend on the choice of basis.
 """
 
@@ -164,13 +164,13 @@ def eigh_dot(y: Any, a_dot: Any) -> tuple[Any, Any]:
     return np.real(_diagonal(inner)), v @ (inverse_gaps(w, np.abs(w)) * inner)
 
 
-def eigvalsh_bar(y_bar: Any, a: Any, UPLO: str = "L") -> Any:
+def eigvalsh_bar(y_bar: Any, a: Any, UPLO: Any = "L") -> Any:
     """The (symmetric) cotangent of ``a`` in ``y = np.linalg.eigvalsh(a)``."""
     v = np.linalg.eigh(a, UPLO)[1]
     return hermitian_part((v * y_bar[..., None, :]) @ conjugate_transpose(v))
 
 
-def eigvalsh_dot(a: Any, a_dot: Any, UPLO: str = "L") -> Any:
+def eigvalsh_dot(a: Any, a_dot: Any, UPLO: Any = "L") -> Any:
     """The tangent of ``y = np.linalg.eigvalsh(a)``."""
     v = np.linalg.eigh(a, UPLO)[1]
     return np.real(_diagonal(conjugate_transpose(v) @ hermitian_part(a_dot) @ v))

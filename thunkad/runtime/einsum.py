@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from string import ascii_letters
 from typing import Any
 
@@ -90,10 +90,11 @@ def einsum_bar(y_bar: Any, operands: Sequence[Any], position: int, optimize: Any
 def einsum_bars(y_bar: Any, operands: Sequence[Any], optimize: Any = False) -> LazyTuple:
     """The cotangents of all ``operands`` of ``y = np.einsum(*operands)``, each computed when it is read."""
     arrays = _array_positions(operands)
-    return LazyTuple(
-        thunk(lambda k=k: einsum_bar(y_bar, operands, k, optimize)) if k in arrays else NO_TANGENT
-        for k in range(len(operands))
-    )
+
+    def cotangent(k: int) -> Any:
+        return thunk(lambda: einsum_bar(y_bar, operands, k, optimize)) if k in arrays else NO_TANGENT
+
+    return LazyTuple(map(cotangent, range(len(operands))))
 
 
 def einsum_bars_dot(y_bar: Any, operands: Sequence[Any], optimize: Any, y_bar_dot: Any, operands_dot: Any) -> LazyTuple:
@@ -108,10 +109,7 @@ def einsum_bars_dot(y_bar: Any, operands: Sequence[Any], optimize: Any, y_bar_do
                 total = total + einsum_bar(y_bar, [*operands[:j], dot, *operands[j + 1 :]], k, optimize)
         return total
 
-    return LazyTuple(
-        thunk(lambda k=k: tangent(k)) if k in arrays else NO_TANGENT  # type: ignore[misc]
-        for k in range(len(operands))
-    )
+    return LazyTuple(thunk(partial(tangent, k)) if k in arrays else NO_TANGENT for k in range(len(operands)))
 
 
 def einsum_dot(operands: Sequence[Any], operands_dot: Any, optimize: Any = False) -> Any:
@@ -169,7 +167,7 @@ def multi_dot_dot(arrays: Sequence[Any], arrays_dot: Sequence[Any]) -> Any:
 
 
 def matrix_power_dot(a: Any, a_dot: Any, n: int) -> Any:
-    """The tangent of ``np.linalg.matrix_power(a, n)``: the upper right block of ``[[a, a_dot], [0, a]]`` to the ``n``."""
+    """The tangent of ``np.linalg.matrix_power(a, n)``: the upper right block of ``[[a, a_dot], [0, a]]ⁿ``."""
     if n == 1:
         return a_dot
     if n == 2:

@@ -28,6 +28,11 @@ def product_dot(product: Callable[..., Any], a: Any, b: Any, a_dot: Any, b_dot: 
 @shape_only("a")
 def matmul_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``a`` in ``y = a @ b``."""
+    if type(b) is np.ndarray and b.dtype.kind == "f":  # the common cases, without the price of the general ones
+        if b.ndim == 2 and np.ndim(a) > 1:
+            return y_bar @ b.T
+        if b.ndim == 1:
+            return y_bar * b if np.ndim(a) == 1 else y_bar[..., None] * b
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     b = conjugate(b)
     if b_ndim == 2 and a_ndim > 1:
@@ -44,6 +49,11 @@ def matmul_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
 @shape_only("b")
 def matmul_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``b`` in ``y = a @ b``."""
+    if type(a) is np.ndarray and a.dtype.kind == "f" and np.ndim(b) <= 2:
+        if a.ndim == 2:
+            return a.T @ y_bar
+        if a.ndim == 1 and np.ndim(b) == 1:
+            return y_bar * a
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     a = conjugate(a)
     if a_ndim == 2 and b_ndim <= 2:

@@ -70,7 +70,7 @@ def _paired_bins(n: int, axis: int, ndim: int, weight: float, dtype: Any) -> Any
 
 @shape_only("a")
 def rfft_bar(y_bar: Any, a: Any, n: int | None, axis: int, norm: str | None) -> Any:
-    """The cotangent of ``a`` in ``y = np.fft.rfft(a, n, axis, norm)``: each paired bin was kept once: it counts half."""
+    """The cotangent of ``a`` in ``y = np.fft.rfft(a, n, axis, norm)``: a paired bin is there once: it counts half."""
     n = np.shape(a)[axis] if n is None else n
     halved = y_bar * _paired_bins(n, axis, np.ndim(y_bar), 0.5, y_bar.real.dtype)
     return fitted(np.fft.irfft(halved, n, axis=axis, norm=swapped(norm)), a, (axis,))
