@@ -25,6 +25,7 @@ REFUSED = {
     "yield": ("def f(x):\n    yield x", 2),
     "yield_from": ("def f(x):\n    y = yield from x", 2),
     "nested_generator": ("def f(x):\n    def g(): yield x\n    return list(g())", 2),
+    "async": ("async def f(x):\n    return x", 1),
     "async_nested": ("def f(x):\n    async def g(): return x\n    return g", 2),
     "generator_expression": ("def f(x):\n    g = (y for y in x)\n    return sum(g)", 2),
     "generator_argument": ("def f(x):\n    return own(y for y in x)", 2),

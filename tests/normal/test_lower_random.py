@@ -20,7 +20,7 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
     if depth == 0 or draw(st.integers(0, 3)) == 0:
         return draw(st.sampled_from([*NAMES, "0", "1", "2"]))
     sub = expressions(depth - 1)
-    form = draw(st.integers(0, 10))
+    form = draw(st.integers(0, 14))
     one, two, three = draw(sub), draw(sub), draw(sub)
     name = draw(st.sampled_from(NAMES))
     return [
@@ -35,6 +35,10 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
         f"add({one})",
         f"pick({one}, {two})",
         f"sum([{name} + k for k in range(2) if {one}])",
+        f"run(lambda: {name} + k * {two}, {one})",
+        f"(lambda p, q={one}: p * q + {name})({two})",
+        f"keep(lambda d={one}: {name} + d)",
+        "kept()",
     ][form]
 
 
@@ -87,7 +91,16 @@ def statements(draw: st.DrawFn, depth: int, in_loop: bool) -> list[str]:
 def programs(draw: st.DrawFn) -> str:
     """``tick`` bounds loops, ``add`` is a nested function with a nonlocal, ``pick`` one with several returns."""
     fixed = [
-        "steps = 0",
+        "steps, k, fs = 0, 1, []",
+        "def run(g, d):",
+        "    nonlocal k",
+        "    k += 1",
+        "    return g() + d",
+        "def keep(g):",
+        "    fs.append(g)",
+        "    return len(fs)",
+        "def kept():",
+        "    return sum([g() for g in fs])",
         "def tick():",
         "    nonlocal steps",
         "    steps += 1",

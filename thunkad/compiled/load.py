@@ -19,7 +19,19 @@ from typing import Any
 
 from thunkad.emit.module import Emitted
 from thunkad.errors import ThunkadError
+from thunkad.ir import nodes as n
 from thunkad.tree.parse import deep_recursion, quiet
+
+
+class Slot:
+    """A compiled function that others refer to before it exists (recursion); ``cell`` is filled when it is loaded."""
+
+    __slots__ = ("__name__", "cell", "function")
+
+    def __init__(self, name: str, function: n.Function | None = None) -> None:
+        self.__name__ = name
+        self.function = function
+        self.cell = types.CellType()
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ def load(
     """
     filename = f"<thunkad {label} #{next(_counter)}>"
     codes = _compile(emitted, filename, fn)
-    cells = {name: types.CellType(value) for name, value in emitted.refs.items()}
+    cells = {name: value.cell if isinstance(value, Slot) else types.CellType(value) for name, value in emitted.refs.items()}
     if fn is not None:
         cells.update(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
         namespace = fn.__globals__

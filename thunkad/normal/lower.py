@@ -47,5 +47,7 @@ def lower(source: SourceLike) -> n.Function:
     with deep_recursion():
         scopes = Scopes(node)
         builder = Builder(source, scopes, Names(scopes.global_names), Env(scopes.root, None))
+        if type(node).__name__ == "AsyncFunctionDef":
+            builder.unsupported(node, "an 'async' function can't be differentiated", "Differentiate a plain function.")
         name = source.name if source.name.isidentifier() else "function"
         return function_body(builder, node, name)

@@ -64,7 +64,9 @@ def _while(b: Builder, node: Any) -> None:
     choice = n.If(test, body, leave, line=line)
     b.emit(n.While([], n.Const(True), [*test_body, choice]))
     if done is not None:
-        b.emit(n.If(n.Name(done), b.statements_of(node.orelse), []))
+        orelse = b.statements_of(node.orelse)
+        b.line = line
+        b.emit(n.If(n.Name(done), orelse, []))
 
 
 def _with_else(b: Builder, loop: n.For | n.While, orelse: list[Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from thunkad.rules.entry import Entry
@@ -31,6 +33,21 @@ class Table:
         self.lock = threading.RLock()
         self._building: dict[Any, tuple[Entry, ...]] | None = None
 
+    @contextlib.contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Many edits as one: nobody sees the table in between."""
+        with self.lock:
+            nested = self._building is not None
+            if not nested:
+                self._building = dict(self.snapshot.cells)
+            try:
+                yield
+            finally:
+                if not nested:
+                    assert self._building is not None
+                    self.snapshot = Snapshot(self._building, self.snapshot.version + 1)
+                    self._building = None
+
     def add(self, entry: Entry) -> None:
         """Register ``entry``; one of the same kind, layer and types is replaced."""
         with self.lock:
@@ -41,6 +58,9 @@ class Table:
             self._edit(entry.target, lambda old: tuple(e for e in old if e is not entry))
 
     def _edit(self, target: Any, change: Any) -> None:
+        if self._building is not None:
+            self._building[target] = change(self._building.get(target, ()))
+            return
         old = self.snapshot
         cells = dict(old.cells)
         cells[target] = change(cells.get(target, ()))

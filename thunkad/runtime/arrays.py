@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from thunkad.runtime.shaped import Shaped, shape_only
 from thunkad.tangents import ZERO, AbstractZero
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def shape_only(*params: str) -> Callable[[F], F]:
-    """Declare that a helper reads only the shape (and dtype) of these parameters, never their values."""
-
-    def mark(f: F) -> F:
-        f.shape_only = params  # type: ignore[attr-defined]
-        return f
-
-    return mark
-
 
 @shape_only("x")
 
@@ -74,7 +61,7 @@ def zeros(x: Any) -> Any:
         return (ZERO,) * len(x)
     if isinstance(x, dict):
         return {}
-    return ZERO
+    return np.zeros(x.shape) if isinstance(x, Shaped) else ZERO
 
 
 @shape_only("x")

@@ -86,8 +86,8 @@ def qr_bar(y_bar: Any, y: Any, a: Any, mode: str = "reduced") -> Any:
     """The cotangent of ``a`` in ``y = np.linalg.qr(a, mode)``; the leading square block must be regular."""
     if mode == "raw":
         raise NotImplementedDerivativeError("np.linalg.qr(mode='raw') has no derivative; use 'reduced'")
-    rows, columns = a.shape[-2:]
-    size = min(rows, columns)
+    a = np.asarray(a)
+    size = min(a.shape[-2:])
     if mode == "r":
         q, r = np.linalg.qr(a)
         q_bar, r_bar = np.zeros_like(q), y_bar
@@ -119,6 +119,7 @@ def qr_dot(y: Any, a: Any, a_dot: Any, mode: str = "reduced") -> Any:
     """The tangent of ``y = np.linalg.qr(a, mode)``."""
     if mode == "raw":
         raise NotImplementedDerivativeError("np.linalg.qr(mode='raw') has no derivative; use 'reduced'")
+    a = np.asarray(a)
     size = min(a.shape[-2:])
     full_q, full_r = np.linalg.qr(a) if mode == "r" else y
     q, r = full_q[..., :size], full_r[..., :size, :]

@@ -90,7 +90,7 @@ def norm_gradient(y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: b
 def norm_bar(y_bar: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The cotangent of ``x`` in ``y = np.linalg.norm(x, ord, axis, keepdims)``."""
     if ord is None and axis is None and not keepdims:
-        return x * (y_bar / y if y else y_bar * 0)
+        return np.asarray(x) * (y_bar / y if y else y_bar * 0)
     return _kept(y_bar, _axes(x, ord, axis), keepdims) * norm_gradient(y, x, ord, axis, keepdims)
 
 

@@ -16,6 +16,12 @@ def conjugate_transpose(a: Any) -> Any:
     return a.conj() if a.dtype.kind == "c" else a
 
 
+def as_conjugate(x: Any) -> Any:
+    """The complex conjugate of an operand, as an array (it may have been given as a list)."""
+    x = np.asarray(x)
+    return x.conj() if x.dtype.kind == "c" else x
+
+
 def product_dot(product: Callable[..., Any], a: Any, b: Any, a_dot: Any, b_dot: Any, **options: Any) -> Any:
     """The tangent of a bilinear ``product(a, b)``; a structurally zero tangent drops its term."""
     if is_zero(a_dot):
@@ -34,7 +40,7 @@ def matmul_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
         if b.ndim == 1:
             return y_bar * b if np.ndim(a) == 1 else y_bar[..., None] * b
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
-    b = conjugate(b)
+    b = as_conjugate(b)
     if b_ndim == 2 and a_ndim > 1:
         return y_bar @ np.transpose(b)
     if b_ndim == 1:
@@ -55,7 +61,7 @@ def matmul_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
         if a.ndim == 1 and np.ndim(b) == 1:
             return y_bar * a
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
-    a = conjugate(a)
+    a = as_conjugate(a)
     if a_ndim == 2 and b_ndim <= 2:
         return np.transpose(a) @ y_bar
     if a_ndim == 1:
@@ -73,9 +79,9 @@ def dot_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``a`` in ``y = np.dot(a, b)``."""
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     if b_ndim == 2 and a_ndim == 2:
-        return y_bar @ np.transpose(conjugate(b))
+        return y_bar @ np.transpose(as_conjugate(b))
     if b_ndim == 0 or a_ndim == 0:
-        return unbroadcast(y_bar * conjugate(b), a)
+        return unbroadcast(y_bar * as_conjugate(b), a)
     if b_ndim == 1:
         return inner_left_bar(y_bar, a, b)
     return inner_left_bar(y_bar, a, np.swapaxes(b, -1, -2))
@@ -86,9 +92,9 @@ def dot_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``b`` in ``y = np.dot(a, b)``."""
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     if a_ndim == 2 and 0 < b_ndim <= 2:
-        return np.transpose(conjugate(a)) @ y_bar
+        return np.transpose(as_conjugate(a)) @ y_bar
     if b_ndim == 0 or a_ndim == 0:
-        return unbroadcast(y_bar * conjugate(a), b)
+        return unbroadcast(y_bar * as_conjugate(a), b)
     if b_ndim == 1:
         return inner_right_bar(y_bar, a, b)
     return np.swapaxes(inner_right_bar(y_bar, a, b), -1, -2)
@@ -99,11 +105,11 @@ def inner_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``a`` in ``y = np.inner(a, b)``."""
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     if a_ndim == 1 and b_ndim == 1:
-        return y_bar * conjugate(b)
+        return y_bar * as_conjugate(b)
     if a_ndim == 0 or b_ndim == 0:
-        return unbroadcast(y_bar * conjugate(b), a)
+        return unbroadcast(y_bar * as_conjugate(b), a)
     return np.tensordot(
-        y_bar, conjugate(b), axes=(tuple(range(a_ndim - 1, a_ndim + b_ndim - 2)), tuple(range(b_ndim - 1)))
+        y_bar, as_conjugate(b), axes=(tuple(range(a_ndim - 1, a_ndim + b_ndim - 2)), tuple(range(b_ndim - 1)))
     )
 
 
@@ -112,11 +118,11 @@ def inner_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``b`` in ``y = np.inner(a, b)``."""
     a_ndim, b_ndim = np.ndim(a), np.ndim(b)
     if a_ndim == 1 and b_ndim == 1:
-        return y_bar * conjugate(a)
+        return y_bar * as_conjugate(a)
     if a_ndim == 0 or b_ndim == 0:
-        return unbroadcast(y_bar * conjugate(a), b)
+        return unbroadcast(y_bar * as_conjugate(a), b)
     lead = tuple(range(a_ndim - 1))
-    return np.tensordot(y_bar, conjugate(a), axes=(lead, lead))
+    return np.tensordot(y_bar, as_conjugate(a), axes=(lead, lead))
 
 
 @shape_only("a")
@@ -134,13 +140,13 @@ def vdot_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
 @shape_only("a")
 def outer_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``a`` in ``y = np.outer(a, b)``."""
-    return np.reshape(y_bar @ np.ravel(conjugate(b)), np.shape(a))
+    return np.reshape(y_bar @ np.ravel(as_conjugate(b)), np.shape(a))
 
 
 @shape_only("b")
 def outer_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``b`` in ``y = np.outer(a, b)``."""
-    return np.reshape(np.ravel(conjugate(a)) @ y_bar, np.shape(b))
+    return np.reshape(np.ravel(as_conjugate(a)) @ y_bar, np.shape(b))
 
 
 @shape_only("a", "b")
@@ -170,7 +176,7 @@ def tensordot_left_bar(y_bar: Any, a: Any, b: Any, axes: Any) -> Any:
     """The cotangent of ``a`` in ``y = np.tensordot(a, b, axes)``."""
     a_axes, b_axes, a_free, b_free = contracted_axes(a, b, axes)
     lead = len(a_free)
-    product = np.tensordot(y_bar, conjugate(b), axes=(tuple(range(lead, lead + len(b_free))), b_free))
+    product = np.tensordot(y_bar, as_conjugate(b), axes=(tuple(range(lead, lead + len(b_free))), b_free))
     return _placed(product, a_free + tuple(p for _, p in sorted(zip(b_axes, a_axes))))
 
 
@@ -178,7 +184,7 @@ def tensordot_left_bar(y_bar: Any, a: Any, b: Any, axes: Any) -> Any:
 def tensordot_right_bar(y_bar: Any, a: Any, b: Any, axes: Any) -> Any:
     """The cotangent of ``b`` in ``y = np.tensordot(a, b, axes)``."""
     a_axes, b_axes, a_free, b_free = contracted_axes(a, b, axes)
-    product = np.tensordot(conjugate(a), y_bar, axes=(a_free, tuple(range(len(a_free)))))
+    product = np.tensordot(as_conjugate(a), y_bar, axes=(a_free, tuple(range(len(a_free)))))
     return _placed(product, tuple(q for _, q in sorted(zip(a_axes, b_axes))) + b_free)
 
 
@@ -198,7 +204,7 @@ def kron_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
     y_bar, a_shape, b_shape = _kron_layout(y_bar, a, b)
     ndim = len(a_shape)
     product = np.tensordot(
-        y_bar, np.reshape(conjugate(b), b_shape), axes=(tuple(range(1, 2 * ndim, 2)), tuple(range(ndim)))
+        y_bar, np.reshape(as_conjugate(b), b_shape), axes=(tuple(range(1, 2 * ndim, 2)), tuple(range(ndim)))
     )
     return np.reshape(product, np.shape(a))
 
@@ -209,7 +215,7 @@ def kron_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     y_bar, a_shape, _ = _kron_layout(y_bar, a, b)
     ndim = len(a_shape)
     product = np.tensordot(
-        np.reshape(conjugate(a), a_shape), y_bar, axes=(tuple(range(ndim)), tuple(range(0, 2 * ndim, 2)))
+        np.reshape(as_conjugate(a), a_shape), y_bar, axes=(tuple(range(ndim)), tuple(range(0, 2 * ndim, 2)))
     )
     return np.reshape(product, np.shape(b))
 
@@ -271,7 +277,7 @@ def vecdot_right_bar(y_bar: Any, a: Any, b: Any, axis: int = -1) -> Any:
 
 def _vecdot_bar(y_bar: Any, other: Any, x: Any, axis: int) -> Any:
     if axis == -1:
-        return unbroadcast(np.asarray(y_bar)[..., None] * other, x)
+        return unbroadcast(np.asarray(y_bar)[..., None] * np.asarray(other), x)
     moved = np.moveaxis(np.empty(np.shape(x), bool), axis, -1)
     return np.moveaxis(_vecdot_bar(y_bar, np.moveaxis(other, axis, -1), moved, -1), -1, axis)
 
@@ -279,13 +285,13 @@ def _vecdot_bar(y_bar: Any, other: Any, x: Any, axis: int) -> Any:
 @shape_only("a")
 def matvec_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of the matrices in ``y = np.matvec(a, b)``."""
-    return unbroadcast(y_bar[..., :, None] * conjugate(b)[..., None, :], a)
+    return unbroadcast(y_bar[..., :, None] * as_conjugate(b)[..., None, :], a)
 
 
 @shape_only("b")
 def matvec_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of the vectors in ``y = np.matvec(a, b)``."""
-    return unbroadcast(np.matmul(np.swapaxes(conjugate(a), -1, -2), y_bar[..., None])[..., 0], b)
+    return unbroadcast(np.matmul(np.swapaxes(as_conjugate(a), -1, -2), y_bar[..., None])[..., 0], b)
 
 
 @shape_only("a")

@@ -458,3 +458,15 @@ def test_qr_complete():
 def test_linalg_keeps_single_precision(fn):
     a = (np.diag([1.0, 2.0, 4.0]) + 0.1 * real(3, 3)).astype(np.float32)
     check(fn, a, rtol=2e-3, atol=2e-3)
+
+
+def test_lists_and_python_cotangents():
+    assert np.allclose(unthunk(rule_of(np.linalg.norm)([3.0, 4.0])[1](1.0)[0]), [0.6, 0.8])
+    assert np.allclose(unthunk(rule_of(np.linalg.det)([[2.0, 0.0], [0.0, 4.0]])[1](1.0)[0]), [[4, 0], [0, 2]])
+    for fn in (np.linalg.inv, np.linalg.pinv, np.linalg.eigvals, np.linalg.cond):
+        a = [[2.0, 1.0], [0.5, 4.0]]
+        y, pullback = rule_of(fn)(a)
+        got, want = unthunk(pullback(np.ones_like(y))[0]), unthunk(rule_of(fn)(np.array(a))[1](np.ones_like(y))[0])
+        assert np.array_equal(got, want)
+    q, r = np.ones((2, 2)), np.ones((2, 2))
+    assert unthunk(rule_of(np.linalg.qr)(a)[1]((q, r))[0]).shape == (2, 2)

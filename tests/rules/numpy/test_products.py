@@ -261,3 +261,21 @@ def test_tangents_of_the_cotangents_of_einsum_and_multi_dot():
     got = multi_dot_bars_dot(y_bar, arrays, y_bar_dot, dots)
     ahead, behind = (multi_dot_bars(y_bar + t * y_bar_dot, moved(t)) for t in (h, -h))
     assert all(np.allclose(g, (p - q) / (2 * h), atol=1e-7) for g, p, q in zip(got, ahead, behind))
+
+
+LISTS = [
+    (np.matmul, [[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0]), (np.matmul, [5.0, 6.0], [[1.0, 2.0], [3.0, 4.0]]), (np.dot, [1.0, 2.0], [3.0, 4.0]),
+    (np.dot, 2.0, [3.0, 4.0]), (np.inner, [1.0, 2.0], [3.0, 4.0]), (np.vdot, [1.0, 2.0], [3.0, 4.0]), (np.outer, [1.0, 2.0], [3.0, 4.0]),
+    (np.kron, [1.0, 2.0], [3.0, 4.0]), (np.cross, [1.0, 2.0, 3.0], [3.0, 4.0, 5.0]), (np.tensordot, [[1.0, 2.0]], [[3.0, 4.0]]),
+    (np.vecdot, [1.0, 2.0], [3.0, 4.0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fn, a, b", LISTS)
+def test_operands_given_as_lists(fn, a, b):
+    (entry,) = [e for e in TABLE.snapshot.entries(fn) if e.kind == "rrule"]
+    y, pullback = entry.function(a, b)
+    y_bar = np.ones_like(y) * 2 if np.ndim(y) else 2.0  # a number's cotangent may be a Python float
+    got = [bar.force() for bar in pullback(y_bar)[:2]]
+    want = [bar.force() for bar in entry.function(np.asarray(a), np.asarray(b))[1](y_bar)[:2]]
+    assert all(np.array_equal(g, w) and np.shape(g) == np.shape(x) for g, w, x in zip(got, want, (a, b)))

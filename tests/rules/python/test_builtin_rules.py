@@ -10,7 +10,7 @@ from thunkad.rules.entry import ALTERNATIVE, NON_DIFFERENTIABLE
 from thunkad.rules.python import builtins, containers  # noqa: F401
 from thunkad.rules.python.operators import OPERATORS
 from thunkad.rules.table import TABLE
-from thunkad.runtime.elements import position_of, shaped_like
+from thunkad.runtime.elements import position_of, shaped_like, sum_bar
 from thunkad.runtime.unpacking import split_starred
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, unthunk
 from thunkad.testing import CheckError, check_frule, check_rrule
@@ -220,3 +220,10 @@ def test_the_checker_sees_a_wrong_rule():
     with pytest.raises(CheckError):
         check_rrule(sum, [1.0, 2.0], rule=wrong)
     assert isinstance(NO_TANGENT, AbstractZero)
+
+
+def test_forward_rules_of_linear_helpers():
+    rule = rule_of(sum_bar, "frule")
+    value, dot = rule(2.0, [1.0, 3.0], 0, first_dot=5.0, rest_dot=([7.0, 8.0], ZERO))
+    assert value == [2.0, 2.0] and dot == [5.0, 5.0]
+    assert rule(2.0, [1.0, 3.0], 0, first_dot=ZERO, rest_dot=ZERO)[1] is ZERO

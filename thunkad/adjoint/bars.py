@@ -1,0 +1,191 @@
+"""The cotangents that live at one point of the reverse sweep, and the statements that build them up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thunkad.analysis.resolution import Resolved
+from thunkad.ir import nodes as n
+from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Kind, Num, Sequence
+from thunkad.runtime import arrays, cotangents
+from thunkad.tangents import ZERO
+
+ZEROS = n.Ref("zeros", arrays.zeros)
+ADD = n.Ref("add", cotangents.add)
+OWN = n.Ref("own", cotangents.own)
+DENSE = n.Ref("dense", cotangents.dense)
+INDEX_ADD = n.Ref("index_add", cotangents.index_add)
+ZERO_REF = n.Ref("ZERO", ZERO)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One live cotangent: an atom that holds it, whether the adjoint owns its memory, whether it may be a structural zero."""
+
+    expr: n.Expr
+    owned: bool = False
+    maybe_zero: bool = False
+
+
+class Bars:
+    """State of the reverse sweep while it emits into ``out``."""
+
+    def __init__(self, resolved: Resolved, active: frozenset[str], names: Names, maybe_unbound: frozenset[str]) -> None:
+        self.resolved, self.active, self.names, self.maybe_unbound = resolved, active, names, maybe_unbound
+        self.live: dict[str, Bar] = {}
+        self.out: list[n.Stmt] = []
+        self.line = 0
+        self.spelled: dict[str, str] = {}
+        self.links: list[Any] = []  # branches and loops emitted so far, with their forward twins
+
+    # ------------------------------------------------------------ names and kinds
+
+    def bar_name(self, x: str) -> str:
+        if x not in self.spelled:
+            self.spelled[x] = self.names.new(f"{x}_bar")
+        return self.spelled[x]
+
+    def kind(self, x: str) -> Kind:
+        return self.resolved.kind(n.Name(x))
+
+    def is_number(self, x: str) -> bool:
+        return isinstance(self.kind(x), Num)
+
+    def is_array(self, x: str) -> bool:
+        kind = self.kind(x)
+        return isinstance(kind, Num) and kind.form == "array"
+
+    def uncertain(self, x: str) -> bool:
+        """Whether the cotangent of ``x`` may be a structural zero at a loop head."""
+        return x in self.maybe_unbound or not self.is_number(x)
+
+    def settle_spelling(self, x: str) -> None:
+        """Give the cotangent of ``x`` a variable of its own."""
+        bar = self.live[x]
+        self.assign(x, bar.expr, bar.owned, bar.maybe_zero)
+
+    def is_scalar(self, x: str) -> bool:
+        kind = self.kind(x)
+        return isinstance(kind, Num) and kind.is_scalar
+
+    # ------------------------------------------------------------ emission
+
+    def emit(self, s: n.Stmt) -> None:
+        """Append ``s``; cotangents that are only another spelling of a name it rebinds get a name of their own first."""
+        target = s.target if type(s) is n.Assign else s.target.id if type(s) is n.Update and type(s.target) is n.Name else None
+        if target is not None:
+            self.free(target)
+        s.line = s.line or self.line
+        self.out.append(s)
+
+    def free(self, name: str) -> None:
+        for x, bar in self.live.items():
+            own = self.bar_name(x)
+            if bar.expr == n.Name(name) and own != name:
+                self.out.append(n.Assign(own, bar.expr, line=self.line))
+                self.live[x] = replace(bar, expr=n.Name(own))
+
+    def assign(self, x: str, expr: n.Expr, owned: bool, maybe_zero: bool = False) -> None:
+        name = self.bar_name(x)
+        self.live.pop(x, None)
+        if expr != n.Name(name):
+            self.emit(n.Assign(name, expr))
+        self.live[x] = Bar(n.Name(name), owned, maybe_zero)
+
+    # ------------------------------------------------------------ the algebra of cotangents
+
+    def contribute(self, x: str, expr: n.Expr, owned: bool = False, maybe_zero: bool = False) -> None:
+        """Add ``expr`` to the cotangent of ``x``."""
+        bar = self.live.get(x)
+        if bar is None:
+            if type(expr) in (n.Name, n.Const, n.Ref):
+                self.live[x] = Bar(expr, owned, maybe_zero)
+            else:
+                self.assign(x, expr, owned, maybe_zero)
+            return
+        both_zero = bar.maybe_zero and maybe_zero
+        name = self.bar_name(x)
+        kind = self.kind(x)
+        if not isinstance(kind, Num):
+            self.assign(x, n.Call(ADD, (bar.expr, expr)), False, both_zero)
+        elif bar.owned and kind.form == "array" and bar.expr == n.Name(name) and not bar.maybe_zero:
+            self.emit(n.Update(n.Name(name), "+", expr))
+        else:
+            self.assign(x, n.Binary("+", bar.expr, expr), not (bar.maybe_zero or maybe_zero), both_zero)
+
+    def take(self, x: str) -> n.Expr | None:
+        """End the life of the cotangent of ``x`` and return it, dense; None if nothing depends on ``x``."""
+        bar = self.live.pop(x, None)
+        if bar is None:
+            return None
+        return self.as_dense(x, bar)
+
+    def as_dense(self, x: str, bar: Bar) -> n.Expr:
+        """The cotangent with a structural zero made an array of zeros."""
+        if not bar.maybe_zero:
+            return bar.expr
+        name = self.bar_name(x)
+        self.emit(n.Assign(name, n.Call(DENSE, (bar.expr, n.Name(x)))))
+        return n.Name(name)
+
+    def taken(self, x: str) -> Bar | None:
+        """Like :meth:`take`, with what is known of the cotangent and structural zeros as they are."""
+        return self.live.pop(x, None)
+
+    def zero_of(self, x: str) -> tuple[n.Expr, bool, bool]:
+        """A zero cotangent of ``x`` as (expression, owned, maybe_zero)."""
+        kind = self.kind(x)
+        if isinstance(kind, Num) and kind.is_scalar:
+            return n.Const(0.0), True, False
+        if x in self.maybe_unbound:
+            return ZERO_REF, False, True
+        sure = isinstance(kind, Num) and kind.form == "array" and kind.field != "any" or isinstance(kind, Sequence)
+        return n.Call(ZEROS, (n.Name(x),)), True, not sure
+
+    def settle(self, x: str, own: bool) -> None:
+        """Make the cotangent of ``x`` a variable of its own name, definite, and (``own``) a buffer of the adjoint's."""
+        bar = self.live.get(x)
+        if bar is None:
+            self.assign(x, *self.zero_of(x))
+        elif own and not bar.owned and not self.is_scalar(x):
+            self.assign(x, n.Call(OWN, (bar.expr, n.Name(x))), True, False)
+        elif bar.maybe_zero and x not in self.maybe_unbound and self.is_number(x):
+            self.assign(x, n.Call(DENSE, (bar.expr, n.Name(x))), False, False)
+        else:
+            self.assign(x, bar.expr, bar.owned, bar.maybe_zero)
+
+    def buffer(self, x: str) -> n.Name:
+        """The cotangent of ``x`` as a buffer that may be written in place."""
+        bar = self.live.get(x)
+        if bar is None or not bar.owned or bar.expr != n.Name(self.bar_name(x)):
+            self.settle(x, own=True)
+        return n.Name(self.bar_name(x))
+
+    def branch(self) -> Bars:
+        """A copy of the state that emits into a list of its own."""
+        other = Bars.__new__(Bars)
+        other.__dict__.update(self.__dict__)
+        other.live, other.out, other.links = dict(self.live), [], []
+        return other
+
+
+def merge_arms(bars: Bars, first: Bars, second: Bars, gone: set[str]) -> None:
+    """After both arms of an ``if``: one state that holds on either path (``gone``: names bound inside the arms)."""
+    merged: dict[str, Bar] = {}
+    for x in [*first.live, *(y for y in second.live if y not in first.live)]:
+        if x in gone:
+            continue
+        a, b = first.live.get(x), second.live.get(x)
+        if a is not None and b is not None and a.expr == b.expr:
+            merged[x] = Bar(a.expr, a.owned and b.owned, a.maybe_zero or b.maybe_zero)
+            continue
+        for arm in (first, second):
+            if arm.live.get(x) is None:
+                arm.assign(x, *arm.zero_of(x))
+            elif arm.live[x].expr != n.Name(arm.bar_name(x)):
+                arm.assign(x, arm.live[x].expr, arm.live[x].owned, arm.live[x].maybe_zero)
+        a, b = first.live[x], second.live[x]
+        merged[x] = Bar(a.expr, a.owned and b.owned, a.maybe_zero or b.maybe_zero)
+    bars.live = merged

@@ -1,0 +1,139 @@
+"""Branches and loops in reverse.
+
+An ``if`` runs the reverse of the arm that ran.  A loop runs the reverse of its body once per iteration, last first; the
+cotangents that live across iterations are made definite before it and at the end of its body.  What the reverse of an arm
+or body reads of the primal is filled in later, by :mod:`thunkad.adjoint.saves`, through the :class:`Link` made here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from thunkad.adjoint.bars import Bars, merge_arms
+from thunkad.adjoint.steps import AppendStep, Block, IndexStep, Step
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+
+
+@dataclass
+class Link:
+    """A forward branch or loop and its reverse twin; ``inner`` holds those nested in each of its blocks."""
+
+    forward: n.If | n.For | n.While
+    key: object  # the ``site`` of the reverse twin, by which it is found after clean-up
+    inner: tuple[list[Link], ...]
+
+
+@dataclass
+class IfStep(Step):
+    forward: n.If
+    arms: tuple[Block, Block]
+    links: list[Link] = field(default_factory=list)
+
+    def reads(self) -> set[str]:
+        return self.arms[0].reads() | self.arms[1].reads()
+
+    def reverse(self, bars: Bars) -> None:
+        if not any(arm.steps for arm in self.arms):
+            for x in walk.assigned([self.forward]):
+                bars.live.pop(x, None)
+            return
+        states: list[Bars] = []
+        inner: list[list[Link]] = []
+        for arm in self.arms:
+            state = bars.branch()
+            arm.reverse(state)
+            states.append(state)
+            inner.append(state.links)
+        merge_arms(bars, states[0], states[1], walk.assigned([self.forward]))
+        first, second = states[0].out, states[1].out
+        if not first and not second:
+            return
+        key = object()
+        twin = n.If(self.forward.test, first, second, line=self.line, site=key)
+        for state in states:
+            for s in walk.statements(state.out):
+                for w in walk.writes(s):
+                    bars.free(w)
+        bars.out.append(twin)
+        bars.links.append(Link(self.forward, key, tuple(inner)))
+
+
+@dataclass
+class LoopStep(Step):
+    forward: n.For | n.While
+    body: Block
+    bound: set[str]  # names that the loop binds
+    saved: str
+
+    def reads(self) -> set[str]:
+        return self.body.reads()
+
+    def reverse(self, bars: Bars) -> None:
+        touched = {x for x in self.body.reads() if x in bars.active}
+        header = _header_names(self.forward)
+        across = {x for x in touched if x not in self.bound or x in header} | {x for x in header if x in bars.live}
+        if not across or not self.body.steps:
+            for x in self.bound - header:
+                bars.live.pop(x, None)
+            return
+        indexed = _written_in_place(self.body)
+        for x in list(bars.live):  # a cotangent that is another name's spelling gets its own before the loop rebinds that name
+            if type(bars.live[x].expr) is n.Name:
+                bars.settle_spelling(x)
+        for x in sorted(across):
+            outer = x not in header
+            bars.settle(x, own=outer and (x in indexed or bars.is_array(x)) or x in indexed)
+            if not outer:
+                bars.live[x] = replace(bars.live[x], owned=x in indexed, maybe_zero=bars.live[x].maybe_zero or bars.uncertain(x))
+        state = bars.branch()
+        self.body.reverse(state)
+        for x in sorted(across):
+            if state.live.get(x) is None:
+                state.assign(x, *state.zero_of(x))
+            else:
+                state.assign(x, state.live[x].expr, state.live[x].owned, state.live[x].maybe_zero)
+        key = object()
+        backwards = n.Call(n.Ref("reversed", reversed), (n.Name(self.saved),))
+        twin = n.For(bars.names.new("step"), backwards, state.out, line=self.line, site=key)
+        for s in walk.statements(state.out):
+            for w in walk.writes(s):
+                bars.free(w)
+        bars.out.append(twin)
+        bars.links.append(Link(self.forward, key, (state.links,)))
+        for x in across:
+            was, now = bars.live[x], state.live[x]
+            bars.live[x] = replace(was, owned=was.owned and now.owned, maybe_zero=was.maybe_zero or now.maybe_zero)
+        for x in self.bound - header:
+            bars.live.pop(x, None)
+
+
+def _header_names(loop: n.For | n.While) -> set[str]:
+    """Carried names: those that the body rebinds by its trailing copies."""
+    return {s.target for s in trailing_copies(loop.body)}
+
+
+def trailing_copies(body: list[n.Stmt]) -> list[n.Assign]:
+    """The copies at the end of a loop body that rebind the carried names."""
+    out: list[n.Assign] = []
+    for s in reversed(body):
+        if type(s) is not n.Assign or type(s.value) is not n.Name or not getattr(s, "site", None) == "carried":
+            break
+        out.append(s)
+    out.reverse()
+    return out
+
+
+def _written_in_place(block: Block) -> set[str]:
+    """Names whose cotangent is a buffer that the reverse of this block writes into."""
+    out: set[str] = set()
+    for step in block.steps:
+        if isinstance(step, IndexStep):
+            out.add(step.source)
+        elif isinstance(step, AppendStep):
+            out.add(step.target)
+        elif isinstance(step, IfStep):
+            out |= _written_in_place(step.arms[0]) | _written_in_place(step.arms[1])
+        elif isinstance(step, LoopStep):
+            out |= _written_in_place(step.body)
+    return out

@@ -1,0 +1,379 @@
+"""Normal form → the forward code of a derivative, and for each active statement the step that reverses it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from thunkad.adjoint.bars import Bars
+from thunkad.adjoint.control import IfStep, LoopStep, trailing_copies
+from thunkad.adjoint.inline import bind_rule
+from thunkad.adjoint.steps import (
+    AppendStep,
+    Block,
+    ClosureStep,
+    CopyStep,
+    DisplayStep,
+    FieldStep,
+    IndexStep,
+    InlineStep,
+    OutlinedStep,
+    UnpackStep,
+)
+from thunkad.analysis.resolution import Resolved, Site
+from thunkad.errors import NoRuleError, UnsupportedSyntaxError
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Num, Tuple
+from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.template import template_of
+
+DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
+
+
+class Callees(Protocol):
+    """What the forward pass asks of the world: compiled callees and run-time dispatch, as things to refer to."""
+
+    def pair(self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any) -> tuple[n.Ref, n.Ref]: ...
+    def pull(self) -> n.Ref: ...
+    def pull_packed(self) -> n.Ref: ...
+
+
+class Forward:
+    """Builds forward code block by block."""
+
+    def __init__(self, resolved: Resolved, active: frozenset[str], names: Names, callees: Callees) -> None:
+        self.resolved, self.active, self.names, self.callees = resolved, active, names, callees
+
+    def block(self, block: list[n.Stmt]) -> tuple[list[n.Stmt], Block]:
+        out: list[n.Stmt] = []
+        steps = Block()
+        for s in block:
+            self.statement(s, out, steps)
+        return out, steps
+
+    def is_active(self, e: n.Expr) -> bool:
+        return any(i in self.active for i in walk.names(e))
+
+    # ------------------------------------------------------------ statements
+
+    def statement(self, s: n.Stmt, out: list[n.Stmt], steps: Block) -> None:
+        t = type(s)
+        if t is n.Assign:
+            self.assign(s, out, steps)
+        elif t is n.If:
+            self.branch(s, out, steps)
+        elif t in (n.For, n.While):
+            self.loop(s, out, steps)
+        elif t is n.Unpack:
+            self.unpack(s, out, steps)
+        elif t is n.Append:
+            out.append(self.copy(s))
+            if s.target in self.active:
+                steps.steps.append(AppendStep(s.line, s.target, self.as_name(s.value, s, out)))
+        elif t in (n.Store, n.Update, n.Delete):
+            self.refuse_mutation(s)
+            out.append(self.copy(s))
+        elif t is n.Effect:
+            self.check_effect(s)
+            out.append(self.copy(s))
+        elif t is not n.Return:
+            out.append(self.copy(s))
+
+    def copy(self, s: n.Stmt) -> n.Stmt:
+        """The statement itself, carrying its site for the clean-up passes."""
+        site = self.resolved.sites.get(id(s))
+        new = walk.map_stmt(s, lambda e: e)
+        if site is not None:
+            new.site = site
+        return new
+
+    def as_name(self, e: n.Expr, s: n.Stmt, out: list[n.Stmt]) -> str:
+        if type(e) is n.Name:
+            return e.id
+        name = self.names.temporary()
+        out.append(n.Assign(name, e, line=s.line))
+        return name
+
+    def assign(self, s: n.Assign, out: list[n.Stmt], steps: Block) -> None:
+        e = s.value
+        site = self.resolved.sites.get(id(s))
+        if s.target not in self.active:
+            out.append(self.copy(s))
+            return
+        if site is not None and site.how != "constant":
+            self.call(s, s.target, site, out, steps)
+            return
+        t = type(e)
+        if t is n.Name:
+            out.append(self.copy(s))
+            steps.steps.append(CopyStep(s.line, s.target, e.id))
+        elif t in DISPLAYS:
+            out.append(self.copy(s))
+            steps.steps.append(DisplayStep(s.line, s.target, e))
+        elif t is n.Index:
+            out.append(self.copy(s))
+            if type(e.value) is n.Name:
+                steps.steps.append(IndexStep(s.line, s.target, e.value.id, e.index, self.index_kind(e.index)))
+        elif t is n.Attr and type(e.value) is n.Name:
+            out.append(self.copy(s))
+            steps.steps.append(FieldStep(s.line, s.target, e.value.id, e.name))
+        elif t is n.Closure:
+            out.append(self.copy(s))
+            steps.steps.append(ClosureStep(s.line, s.target, e.captures))
+        elif t in (n.Const, n.Ref, n.Global, n.SetExpr):
+            out.append(self.copy(s))
+        else:
+            raise self.unsupported(s, f"{t.__name__} of a value that is differentiated")
+
+    def index_kind(self, e: n.Expr) -> Kind:
+        if type(e) is n.Slice:
+            from thunkad.kinds.lattice import Opaque
+
+            return Opaque(slice)
+        if type(e) is n.TupleExpr:
+            return Tuple(tuple(self.index_kind(x) for x in e.items))
+        if type(e) is n.Const and (e.value is None or e.value is Ellipsis):
+            from thunkad.kinds.lattice import Known
+
+            return Known(e.value)
+        return self.resolved.kind(e)
+
+    def unpack(self, s: n.Unpack, out: list[n.Stmt], steps: Block) -> None:
+        if not any(t in self.active for t in s.targets):
+            out.append(self.copy(s))
+            return
+        site = self.resolved.sites.get(id(s))
+        if site is not None and site.how != "constant":
+            name = self.names.temporary()
+            self.resolved.kinds[name] = site.result
+            self.active = self.active | {name}
+            self.call(n.Assign(name, s.value, line=s.line), name, site, out, steps)
+        else:
+            name = self.as_name(s.value, s, out)
+        out.append(n.Unpack(s.targets, n.Name(name), line=s.line))
+        steps.steps.append(UnpackStep(s.line, s.targets, name))
+
+    def branch(self, s: n.If, out: list[n.Stmt], steps: Block) -> None:
+        body, first = self.block(s.body)
+        orelse, second = self.block(s.orelse)
+        forward = n.If(s.test, body, orelse, line=s.line)
+        out.append(forward)
+        if first.steps or second.steps:
+            steps.steps.append(IfStep(s.line, forward, (first, second)))
+
+    def loop(self, s: n.For | n.While, out: list[n.Stmt], steps: Block) -> None:
+        bound = walk.assigned([s])
+        if type(s) is n.For:
+            iterable, count, index_step = s.iter, s.count, None
+            if s.target in self.active and self.is_active(s.iter):
+                iterable, count, index_step = self.iterate(s, out, steps)
+            body, inner = self.block(s.body)
+            if index_step is not None:
+                inner.steps.insert(0, index_step)
+            forward: Any = n.For(s.target, iterable, body, s.stop, count, line=s.line)
+            bound |= {count} if count is not None else set()
+        else:
+            test_body, _ = self.block(s.test_body)
+            body, inner = self.block(s.body)
+            forward = n.While(test_body, s.test, body, s.stop, line=s.line)
+        out.append(forward)
+        if inner.steps:
+            steps.steps.append(LoopStep(s.line, forward, inner, bound, self.names.new("saved")))
+
+    def iterate(self, s: n.For, out: list[n.Stmt], steps: Block) -> tuple[n.Expr, str, IndexStep]:
+        """Iteration over an active value: its items are read by index in reverse."""
+        site = self.resolved.sites.get(id(s))
+        if type(s.iter) is n.Name:
+            source = s.iter.id
+        else:
+            source = self.names.temporary()
+            assert site is not None
+            self.resolved.kinds[source] = site.result
+            self.active = self.active | {source}
+            self.call(n.Assign(source, s.iter, line=s.line), source, site, out, steps)
+        count = s.count or self.names.new("k")
+        self.resolved.kinds[count] = PY_INT
+        return n.Name(source), count, IndexStep(s.line, s.target, source, n.Name(count), PY_INT)
+
+    # ------------------------------------------------------------ calls and operators
+
+    def call(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
+        if site.how == "rule":
+            assert site.entry is not None
+            self.rule(s, target, site, site.entry, out, steps)
+        elif site.how in ("inside", "lifted"):
+            self.pair(s, target, site, out, steps)
+        elif site.how == "dynamic":
+            self.dynamic(s, target, site, out, steps)
+        elif site.how == "inplace":
+            raise self.unsupported(s, "an in-place update of an array that is differentiated", "write x = x + y instead of x += y")
+        else:
+            raise NoRuleError(
+                f"{name_of(site.callee)} has no rule and no Python source to look into",
+                self.resolved.place(s.line),
+                "register one with thunkad.rrule, or declare it constant with thunkad.non_differentiable",
+            )
+
+    def rule(self, s: n.Assign, target: str, site: Site, entry: Entry, out: list[n.Stmt], steps: Block) -> None:
+        if entry.layer == "user" and entry.kind == "rrule" and template_of(entry) is None:
+            self.dynamic(s, target, replace_callee(s, site), out, steps)
+            return
+        bound = bind_rule(entry, site, self.resolved, s.line)
+        if bound is None:
+            self.dynamic(s, target, replace_callee(s, site), out, steps)
+            return
+        kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+        template = template_of(entry)
+        parameters = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        operands = [bound[p.name] for p in parameters]
+        if template is None or variadic:
+            self.outlined(s, target, site, entry, bound, operands, kinds, variadic, out, steps)
+            return
+        names: dict[str, n.Expr] = dict(bound)
+        for local in sorted(template.locals - {w for x in template.reverse for w in walk.writes(x)}):
+            names[local] = n.Name(self.names.new(local if local not in self.names.taken else f"{target}_{local}"))
+        value = template.value
+        if type(value) is n.Name:
+            names[value.id] = n.Name(target)
+        keep = template.plain or site.infix
+        for x in template.forward:
+            if keep and type(x) is n.Assign and type(value) is n.Name and x.target == value.id:
+                out.append(self.copy_with(s, site))
+            else:
+                new = walk.map_stmt(x, lambda e: walk.substitute(e, names), lambda i: names[i].id)  # type: ignore[union-attr]
+                new.line = s.line
+                out.append(new)
+        if type(value) is not n.Name:
+            out.append(self.copy_with(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
+        results = [(o, r) for o, r in zip(operands, template.results) if r is not None]
+        steps.steps.append(InlineStep(s.line, target, template, names, results, site, kinds))
+
+    def copy_with(self, s: n.Assign, site: Site) -> n.Stmt:
+        new = walk.map_stmt(s, lambda e: e)
+        new.site = site
+        return new
+
+    def outlined(self, s: n.Assign, target: str, site: Site, entry: Entry, bound: dict[str, n.Expr], operands: list[n.Expr],
+                 kinds: dict[n.Expr, Kind], variadic: bool, out: list[n.Stmt], steps: Block) -> None:  # fmt: skip
+        """A rule that can't be pasted is called as it stands."""
+        pullback = self.names.new(f"{target}_pullback")
+        rule = n.Ref(f"{getattr(entry.target, '__name__', 'function')}_rule", entry.function)
+        out.append(n.Unpack((target, pullback), n.Call(rule, site.args, site.kwargs), line=s.line))
+        places: list[tuple[n.Expr, n.Expr | None]] = [(o, n.Const(k)) for k, o in enumerate(operands)]
+        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True))
+
+    def pair(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
+        """A compiled callee: forward half here, reverse half in reverse."""
+        demand = tuple(p for p, e in site.bound if self.is_active(e))
+        forward, reverse = self.callees.pair(site, site.kinds, demand, self.resolved.owner)
+        saved = self.names.new(f"{target}_saved")
+        out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line))
+        operands = [e for p, e in site.bound if p in demand]
+        places: list[tuple[n.Expr, n.Expr | None]]
+        places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
+        kinds = {e: k for (_, e), k in zip(site.bound, site.kinds)}
+        step = OutlinedStep(s.line, target, (reverse, (n.Name(saved),)), places, kinds, site, lazy=False)
+        steps.steps.append(step)
+
+    def dynamic(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
+        """A callee that is known only when the code runs."""
+        callee: n.Expr = site.callee if isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)) else _ref(site.callee)
+        pullback = self.names.new(f"{target}_pullback")
+        kinds = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+        if any(type(a) is n.Star for a in site.args) or any(k is None for k, _ in site.kwargs):
+            self.packed(s, target, site, callee, pullback, out, steps)
+            return
+        wanted: list[tuple[n.Expr, n.Const]] = []
+        root = callee
+        while type(root) is n.Attr:
+            root = root.value
+        if type(root) is n.Name and root.id in self.active:
+            wanted.append((root, n.Const(None)))
+        wanted += [(a, n.Const(k)) for k, a in enumerate(site.args) if self.is_active(a)]
+        wanted += [(a, n.Const(k)) for k, a in site.kwargs if self.is_active(a)]
+        which = n.TupleExpr(tuple(w for _, w in wanted))
+        out.append(n.Unpack((target, pullback), n.Call(self.callees.pull(), (callee, which, *site.args), site.kwargs), line=s.line))
+        places: list[tuple[n.Expr, n.Expr | None]] = [(e, n.Const(k)) for k, (e, _) in enumerate(wanted)]
+        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True, seed_may_be_zero=True))
+
+    def packed(self, s: n.Assign, target: str, site: Site, callee: n.Expr, pullback: str, out: list[n.Stmt],
+               steps: Block) -> None:  # fmt: skip
+        """A call with starred arguments: they are collected first, and receive cotangents as a tuple and a dict."""
+        args, kwargs = self.names.temporary(), self.names.temporary()
+        args_display = n.TupleExpr(site.args)
+        kwargs_display = n.DictExpr(tuple(None if k is None else n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs))
+        for name, display in ((args, args_display), (kwargs, kwargs_display)):
+            out.append(n.Assign(name, display, line=s.line))
+            if self.is_active(display):
+                self.active = self.active | {name}
+                steps.steps.append(DisplayStep(s.line, name, display))
+        call = n.Call(self.callees.pull_packed(), (callee, n.Name(args), n.Name(kwargs)))
+        out.append(n.Unpack((target, pullback), call, line=s.line))
+        operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
+        if type(callee) is n.Name:
+            operands.append((callee, n.Const(0)))
+        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), operands, {}, site, lazy=True, seed_may_be_zero=True))
+
+    # ------------------------------------------------------------ what is refused
+
+    def unsupported(self, s: n.Stmt, what: str, hint: str = "") -> UnsupportedSyntaxError:
+        return UnsupportedSyntaxError(f"{what} is not supported", self.resolved.place(s.line), hint)
+
+    def refuse_mutation(self, s: n.Stmt) -> None:
+        root = s.target
+        while type(root) in (n.Index, n.Attr):
+            root = root.value
+        value_active = type(s) is not n.Delete and self.is_active(s.value)
+        if type(root) is n.Name and (root.id in self.active or value_active) and type(s.target) is not n.Name:
+            raise self.unsupported(
+                s,
+                "in-place mutation (item or attribute assignment) of a value that is differentiated",
+                "build a new value instead, for example with np.stack, np.where or np.concatenate",
+            )
+
+    def check_effect(self, s: n.Effect) -> None:
+        """A call for its effect must not change a value that is differentiated."""
+        e = s.value
+        if type(e) is not n.Call or type(e.func) is not n.Attr:
+            return
+        if type(e.func.value) is n.Name and e.func.value.id in self.active and e.func.name in _MUTATING:
+            raise self.unsupported(
+                s, f"the in-place method .{e.func.name}() on a value that is differentiated", "build a new value instead"
+            )
+        if e.func.name in _MUTATING and any(self.is_active(a) for a in e.args):
+            raise self.unsupported(s, f"the in-place method .{e.func.name}() with a value that is differentiated")
+
+
+_MUTATING = frozenset(
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add".split()
+)
+
+
+def _ref(value: Any) -> n.Ref:
+    return n.Ref(getattr(value, "__name__", "callee"), value)
+
+
+def replace_callee(s: n.Assign, site: Site) -> Site:
+    """A site with a known callee as one that is decided at run time."""
+    if type(s.value) is n.Call and not (type(s.value.func) is n.Attr and len(site.args) != len(s.value.args)):
+        return replace(site, callee=s.value.func)
+    return replace(site, callee=site.callee)
+
+
+def loop_header(loop: n.For | n.While) -> set[str]:
+    return {c.target for c in trailing_copies(loop.body)}
+
+
+def maybe_unbound(resolved: Resolved) -> frozenset[str]:
+    return frozenset(resolved.hollow)
+
+
+def is_number(kind: Kind) -> bool:
+    return isinstance(kind, Num) or kind is UNKNOWN
+
+
+def make_bars(resolved: Resolved, active: frozenset[str], names: Names) -> Bars:
+    return Bars(resolved, active, names, maybe_unbound(resolved))

@@ -1,0 +1,196 @@
+"""Normal form, resolved → the functions of a derivative: gradients, the two halves of a callee, lazy pullbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from thunkad.adjoint.bars import Bars
+from thunkad.adjoint.forward import Callees, Forward, make_bars
+from thunkad.adjoint.groups import lazy_pullback
+from thunkad.adjoint.saves import insert_saves, open_lists
+from thunkad.analysis.activity import active_names
+from thunkad.analysis.resolution import Resolved
+from thunkad.errors import NonScalarOutputError
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Known, Num, Tuple
+from thunkad.optimise.comments import comment_groups
+from thunkad.optimise.copies import propagate
+from thunkad.optimise.dead import eliminate, free_reads
+from thunkad.optimise.purity import make_purity
+from thunkad.runtime import cotangents
+
+PROJECT = n.Ref("project", cotangents.project)
+PROJECT_COPY = n.Ref("project_copy", cotangents.project_copy)
+SCALAR_SEED = n.Ref("scalar_seed", cotangents.scalar_seed)
+AUX_SEED = n.Ref("aux_seed", cotangents.aux_seed)
+
+
+@dataclass
+class Sweeps:
+    """Forward and reverse code of one function, before they are put together."""
+
+    forward: list[n.Stmt]
+    bars: Bars
+    result: n.Expr
+    names: Names
+
+
+class Generator:
+    """Puts derivatives of one resolved function together."""
+
+    def __init__(self, resolved: Resolved, callees: Callees, user_pure: Callable[[Any], bool]) -> None:
+        self.resolved, self.callees, self.purity = resolved, callees, make_purity(user_pure)
+        self.names = Names(_taken(resolved.function))
+
+    # ------------------------------------------------------------ the three products
+
+    def gradient(self, name: str, wanted: tuple[str, ...], single: bool, with_value: bool, has_aux: bool) -> n.Function:
+        """``name(params) -> gradients`` or ``(value, gradients)``; the function's result must be one real number."""
+        sweeps = self.sweeps(wanted, lambda result: self.gradient_seed(result, has_aux))
+        outputs = [self.output(sweeps, p) for p in wanted]
+        reverse = sweeps.bars.out
+        value: n.Expr = sweeps.result
+        gradients: n.Expr = outputs[0] if single else n.TupleExpr(tuple(outputs))
+        if with_value:
+            last: n.Expr = n.TupleExpr((value, gradients))
+        elif has_aux:
+            last = n.TupleExpr((gradients, n.Index(value, n.Const(1))))
+        else:
+            last = gradients
+        needed = set(walk.names(last))
+        reverse = eliminate(reverse, needed | free_reads([n.Return(last)]), self.purity)
+        lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=False)
+        body = open_lists(sweeps.forward, lists) + reverse + [n.Return(last)]
+        return self.finish(name, self.params(), body)
+
+    def pair(self, forward_name: str, reverse_name: str, wanted: tuple[str, ...]) -> tuple[n.Function, n.Function]:
+        """``forward(params) -> (value, saved)`` and ``reverse(saved, value_bar) -> cotangents of wanted``."""
+        seed = self.names.new("value_bar")
+        sweeps = self.sweeps(wanted, lambda result: n.Name(seed))
+        outputs = [self.dense_output(sweeps, p) for p in wanted]
+        reverse: list[n.Stmt] = sweeps.bars.out
+        last: n.Expr = outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))
+        reverse = eliminate([*reverse, n.Return(last)], set(), self.purity)
+        lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=True)
+        forward = open_lists(sweeps.forward, lists)
+        reverse = propagate(reverse)
+        fields = self.fields(forward, reverse, seed)
+        saved = self.names.new("saved")
+        forward.append(n.Return(n.TupleExpr((sweeps.result, n.TupleExpr(tuple(map(n.Name, fields)))))))
+        if fields:
+            reverse.insert(0, n.Unpack(fields, n.Name(saved)))
+        first = self.finish(forward_name, self.params(), forward)
+        second = self.finish(reverse_name, [n.Param(saved), n.Param(seed)], reverse)
+        return first, second
+
+    def vjp(self, name: str, wanted: tuple[str, ...]) -> n.Function:
+        """``name(params) -> (value, pullback)``, the pullback lazy by groups of what its entries need."""
+        seed = self.names.new("value_bar")
+        sweeps = self.sweeps(wanted, lambda result: n.Name(seed))
+        outputs = [self.output(sweeps, p) for p in wanted]
+        reverse = eliminate(sweeps.bars.out, {i for o in outputs for i in walk.names(o)}, self.purity)
+        lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=False)
+        forward = open_lists(sweeps.forward, lists)
+        pullback = lazy_pullback(propagate(reverse), outputs, wanted, seed, sweeps.result, self.names)
+        last = n.TupleExpr((sweeps.result, n.Name(pullback.name)))
+        return self.finish(name, self.params(), [*forward, n.Define(pullback), n.Return(last)])
+
+    # ------------------------------------------------------------ parts
+
+    def sweeps(self, wanted: tuple[str, ...], seed: Callable[[n.Expr], n.Expr]) -> Sweeps:
+        resolved = self.resolved
+        active = active_names(resolved, wanted)
+        forward = Forward(resolved, active, self.names, self.callees)
+        body, steps = forward.block(resolved.function.body[:-1])
+        last = resolved.function.body[-1]
+        assert type(last) is n.Return
+        bars = make_bars(resolved, forward.active, self.names)
+        if type(last.value) is n.Name and last.value.id in forward.active:
+            bars.line = last.line
+            bars.contribute(last.value.id, seed(last.value))
+            steps.reverse(bars)
+        else:
+            checked = seed(last.value)
+            if type(checked) is n.Call:
+                body.append(n.Effect(checked, line=last.line))
+        return Sweeps(body, bars, last.value, self.names)
+
+    def gradient_seed(self, result: n.Expr, has_aux: bool) -> n.Expr:
+        kind = self.resolved.kind(result) if type(result) is not n.Const else Known(result.value)
+        if has_aux:
+            return n.Call(AUX_SEED, (result,))
+        if isinstance(kind, Num) and kind.is_scalar and kind.is_real and kind.field != "bool":
+            return n.Const(1.0)
+        if isinstance(kind, (Known, Tuple)) and not isinstance(result, n.Name):
+            value = result.value if type(result) is n.Const else None
+            if not isinstance(value, (int, float)):
+                raise NonScalarOutputError(
+                    f"grad needs a function that returns one real number (a scalar), but the output is {value!r}",
+                    self.resolved.place(self.resolved.function.body[-1].line or self.resolved.function.line),
+                    "return a number, for example np.sum(…); does a return statement miss?",
+                )
+        return n.Call(SCALAR_SEED, (result,))
+
+    def output(self, sweeps: Sweeps, param: str) -> n.Expr:
+        """The gradient of one parameter as it leaves through the public API: projected, and of its own memory."""
+        bar = sweeps.bars.live.get(param)
+        kind = self.resolved.kind(n.Name(param))
+        if bar is None:
+            zero, _, _ = sweeps.bars.zero_of(param)
+            if isinstance(kind, Num) and kind.is_scalar:
+                return zero
+            return n.Call(PROJECT, (zero, n.Name(param)))
+        if isinstance(kind, Num) and kind.form == "python" and kind.field in ("real", "int") and not bar.maybe_zero:
+            if self.plain_number(bar.expr):
+                return bar.expr
+        return n.Call(PROJECT if bar.owned else PROJECT_COPY, (bar.expr, n.Name(param)))
+
+    def plain_number(self, e: n.Expr) -> bool:
+        return type(e) is n.Const and type(e.value) is float
+
+    def dense_output(self, sweeps: Sweeps, param: str) -> n.Expr:
+        bar = sweeps.bars.live.get(param)
+        return sweeps.bars.zero_of(param)[0] if bar is None else sweeps.bars.as_dense(param, bar)
+
+    def params(self) -> list[n.Param]:
+        function = self.resolved.function
+        own = [p.name for p in function.params]
+        return [n.Param(c) for c in function.captures if c not in own] + [n.Param(p) for p in own]
+
+    def fields(self, forward: list[n.Stmt], reverse: list[n.Stmt], seed: str) -> tuple[str, ...]:
+        wanted = free_reads(reverse) - {seed}
+        order = [p.name for p in self.params()]
+        for s in walk.statements(forward):
+            order += walk.writes(s)
+        return tuple(x for x in dict.fromkeys(order) if x in wanted)
+
+    def finish(self, name: str, params: list[n.Param], body: list[n.Stmt]) -> n.Function:
+        body = propagate(body)
+        body = eliminate(body, set(), self.purity)
+        body = comment_groups(body, self.resolved)
+        return n.Function(name, params, body, (), self.resolved.function.line, self.resolved.function.filename)
+
+
+def _taken(function: n.Function) -> set[str]:
+    """Every name that the function uses, globals included, so that generated names collide with none."""
+    taken = {function.name, *function.captures, *(p.name for p in function.params)}
+
+    def scan(e: n.Expr) -> None:
+        stack = [e]
+        while stack:
+            e = stack.pop()
+            if type(e) in (n.Name, n.Global):
+                taken.add(e.id)  # type: ignore[union-attr]
+            elif type(e) is n.Closure:
+                taken.update(_taken(e.function))
+            stack.extend(walk.children(e))
+
+    for s in walk.statements(function.body):
+        taken.update(walk.writes(s))
+        for e in walk.expressions(s):
+            scan(e)
+    return taken

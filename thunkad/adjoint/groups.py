@@ -1,0 +1,136 @@
+"""A lazy pullback: reverse statements grouped by which entries of the result need them, one memoised thunk per group.
+
+    def pullback(value_bar):
+        value_bar = seed_of(value_bar, value)
+
+        def shared():                      # needed by the entries a and b
+            …
+            return t1_bar
+        shared = Thunk(shared)
+
+        def a_bar():
+            t1_bar = shared.force()
+            return t1_bar @ b.T
+        …
+        return LazyTuple((Thunk(a_bar), Thunk(b_bar)))
+
+A loop or branch is one statement here: its label is the union of what it feeds.
+"""
+
+from __future__ import annotations
+
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.optimise.copies import _bindings
+from thunkad.optimise.dead import free_reads
+from thunkad.runtime.cotangents import seed_of
+from thunkad.tangents import LazyTuple, Thunk
+
+THUNK = n.Ref("Thunk", Thunk)
+LAZY_TUPLE = n.Ref("LazyTuple", LazyTuple)
+SEED_OF = n.Ref("seed_of", seed_of)
+
+
+def lazy_pullback(
+    reverse: list[n.Stmt], outputs: list[n.Expr], wanted: tuple[str, ...], seed: str, result: n.Expr, names: Names
+) -> n.Function:
+    """The nested function ``pullback(value_bar)``."""
+    labels = _labels(reverse, outputs)
+    groups: dict[frozenset[int], list[n.Stmt]] = {}
+    for s, label in zip(reverse, labels):
+        groups.setdefault(label, []).append(s)
+    for k in range(len(outputs)):
+        groups.setdefault(frozenset((k,)), [])
+    home = {name: label for s, label in zip(reverse, labels) for name in _bound(s)}
+    body: list[n.Stmt] = [n.Assign(seed, n.Call(SEED_OF, (n.Name(seed), result)))]
+    thunks: dict[frozenset[int], str] = {}
+    exports: dict[frozenset[int], tuple[str, ...]] = {
+        label: tuple(x for x in _order(stmts) if _read_elsewhere(x, label, groups, outputs)) for label, stmts in groups.items()
+    }
+    for label in sorted(groups, key=lambda g: (-len(g), sorted(g))):
+        single = len(label) == 1
+        (first, *_) = sorted(label)
+        name = names.new(f"{wanted[first]}_entry" if single else "shared")
+        last = outputs[first] if single else n.TupleExpr(tuple(map(n.Name, exports[label])))
+        inside = [*groups[label], n.Return(last)]
+        needs = free_reads(inside)
+        sources = dict.fromkeys(home[x] for x in sorted(needs) if x in home and home[x] != label)
+        imports: list[n.Stmt] = []
+        for source in sources:
+            got = tuple(exports[source])
+            imports.append(n.Unpack(got, n.Call(n.Attr(n.Name(thunks[source]), "force"))))
+        body.append(n.Define(n.Function(name, [], _closed([*imports, *inside], names))))
+        thunks[label] = names.new(f"{name}_thunk")
+        body.append(n.Assign(thunks[label], n.Call(THUNK, (n.Name(name),))))
+    entries = n.TupleExpr(tuple(n.Name(thunks[frozenset((k,))]) for k in range(len(outputs))))
+    body.append(n.Return(n.Call(LAZY_TUPLE, (entries,))))
+    return n.Function(names.new("pullback"), [n.Param(seed)], body)
+
+
+def _bound(s: n.Stmt) -> set[str]:
+    return {w for x in walk.statements([s]) for w in _bindings(x)} | _popped(s)
+
+
+def _popped(s: n.Stmt) -> set[str]:
+    """Lists that ``s`` takes an entry off, anywhere in it."""
+    out: set[str] = set()
+    for x in walk.statements([s]):
+        for e in walk.expressions(x):
+            stack = [e]
+            while stack:
+                e = stack.pop()
+                if type(e) is n.Call and type(e.func) is n.Attr and e.func.name == "pop" and type(e.func.value) is n.Name:
+                    out.add(e.func.value.id)
+                stack.extend(walk.children(e))
+    return out
+
+
+def _labels(reverse: list[n.Stmt], outputs: list[n.Expr]) -> list[frozenset[int]]:
+    """For each statement, the entries that need it."""
+    need: dict[str, frozenset[int]] = {}
+    for k, output in enumerate(outputs):
+        for name in walk.names(output):
+            need[name] = need.get(name, frozenset()) | {k}
+    labels: list[frozenset[int]] = [frozenset()] * len(reverse)
+    changed = True
+    while changed:
+        changed = False
+        for k in range(len(reverse) - 1, -1, -1):
+            s = reverse[k]
+            bound = _bound(s)
+            label = frozenset().union(*(need.get(b, frozenset()) for b in bound)) if bound else frozenset(range(len(outputs)))
+            if label != labels[k]:
+                labels[k], changed = label, True
+            for name in free_reads([s]) | bound:
+                grown = need.get(name, frozenset()) | label
+                if grown != need.get(name):
+                    need[name], changed = grown, True
+    return labels
+
+
+def _order(statements: list[n.Stmt]) -> list[str]:
+    return list(dict.fromkeys(w for s in statements for w in sorted(_bound(s))))
+
+
+def _read_elsewhere(
+    name: str, label: frozenset[int], groups: dict[frozenset[int], list[n.Stmt]], outputs: list[n.Expr]
+) -> bool:
+    for other, statements in groups.items():
+        if other == label:
+            continue
+        if name in free_reads(statements):
+            return True
+        if len(other) == 1 and name in set(walk.names(outputs[next(iter(other))])):
+            return True
+    return False
+
+
+def _closed(body: list[n.Stmt], names: Names) -> list[n.Stmt]:
+    """``body`` such that no name is both read from the enclosing function and bound here: those get a copy first."""
+    bound = {w for s in walk.statements(body) for w in _bindings(s)}
+    clash = sorted(bound & free_reads(body))
+    if not clash:
+        return body
+    mapping = {x: names.new(x) for x in clash}
+    return [n.Assign(mapping[x], n.Name(x)) for x in clash] + walk.rename(body, mapping)

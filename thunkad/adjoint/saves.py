@@ -1,0 +1,123 @@
+"""Residuals: what the reverse of a loop body or arm reads of the primal is kept by the forward code and handed over.
+
+    for i in range(n):                  saved = []
+        t1 = h * x                      for i in range(n):
+        h_1 = np.tanh(t1)                   t1 = h * x
+        h = h_1                             h_1 = np.tanh(t1)
+                                            saved.append((h, h_1))
+                                            h = h_1
+                                        …
+                                        for h, h_1 in reversed(saved):
+
+One tuple per iteration holds exactly what the reverse body reads; an arm of a branch inside a loop (or inside a compiled
+callee) packs what only it binds into a tuple of its own.  Outside loops residuals are plain locals.
+"""
+
+from __future__ import annotations
+
+from thunkad.adjoint.control import Link, trailing_copies
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.optimise.dead import free_reads
+
+
+def insert_saves(links: list[Link], reverse: list[n.Stmt], names: Names, packed: bool) -> set[str]:
+    """Fill in the hand-over of residuals for every branch and loop of one block.
+
+    ``packed``: locals of the forward block do not reach the reverse by themselves.  Returns the names of the lists that
+    loops append to.
+    """
+    twins = {s.site: s for s in walk.statements(reverse) if type(s) in (n.If, n.For) and s.site is not None}
+    lists: set[str] = set()
+    _Saves(twins, names, lists).links(links, packed)
+    return lists
+
+
+class _Saves:
+    def __init__(self, twins: dict[object, n.Stmt], names: Names, lists: set[str]) -> None:
+        self.twins, self.names, self.lists = twins, names, lists
+
+    def links(self, links: list[Link], packed: bool) -> None:
+        for link in links:
+            twin = self.twins.get(link.key)
+            if type(twin) is n.If:
+                self.arms(link, twin, packed)
+            elif type(twin) is n.For:
+                self.loop(link, twin)
+
+    def arms(self, link: Link, reverse: n.If, packed: bool) -> None:
+        forward = link.forward
+        assert type(forward) is n.If
+        for inner in link.inner:
+            self.links(inner, packed)
+        if not packed:
+            return
+        arms = ((forward.body, reverse.body), (forward.orelse, reverse.orelse))
+        fields = [_ordered(f, free_reads(r)) for f, r in arms]
+        if not any(fields):
+            return
+        kept = self.names.new("kept")
+        for (f, r), wanted in zip(arms, fields):
+            f.append(n.Assign(kept, n.TupleExpr(tuple(map(n.Name, wanted)))))
+            if wanted:
+                r.insert(0, n.Unpack(wanted, n.Name(kept)))
+
+    def loop(self, link: Link, reverse: n.For) -> None:
+        forward = link.forward
+        assert not isinstance(forward, n.If)
+        self.links(link.inner[0], packed=True)
+        bound = [forward.target] if type(forward) is n.For else []
+        if type(forward) is n.For and forward.count is not None:
+            bound.append(forward.count)
+        if type(forward) is n.While:
+            bound += [w for s in walk.statements(forward.test_body) for w in walk.writes(s)]
+        wanted = free_reads(reverse.body)
+        fields = tuple(b for b in bound if b in wanted) + tuple(x for x in _ordered(forward.body, wanted) if x not in bound)
+        call = reverse.iter
+        assert type(call) is n.Call
+        if set(fields) <= set(bound[:1]) and _is_plain_range(forward):
+            reverse.iter = n.Call(call.func, (forward.iter,))  # type: ignore[union-attr]
+            reverse.target = fields[0] if fields else self.names.new("_")
+            return
+        (saved,) = call.args
+        assert type(saved) is n.Name
+        self.lists.add(saved.id)
+        record = n.TupleExpr(tuple(map(n.Name, fields)))
+        forward.body.insert(len(forward.body) - len(trailing_copies(forward.body)), n.Append(saved.id, record))
+        if fields:
+            reverse.body.insert(0, n.Unpack(fields, n.Name(reverse.target)))
+
+
+def _is_plain_range(loop: n.For | n.While) -> bool:
+    """Whether the loop runs over all of a range whose arguments are still what they were."""
+    if type(loop) is not n.For or loop.stop is not None or type(loop.iter) is not n.Call:
+        return False
+    return loop.iter.func == n.Global("range") and loop.count is None and not any(type(a) is n.Star for a in loop.iter.args)
+
+
+def _ordered(block: list[n.Stmt], wanted: set[str]) -> tuple[str, ...]:
+    """Names of ``wanted`` that ``block`` binds, in order of first binding."""
+    seen: dict[str, None] = {}
+    for s in walk.statements(block):
+        for w in walk.writes(s):
+            if w in wanted:
+                seen.setdefault(w)
+        if type(s) is n.Append and s.target in wanted and s.target not in seen and s.target in walk.assigned(block):
+            seen.setdefault(s.target)
+    return tuple(seen)
+
+
+def open_lists(block: list[n.Stmt], lists: set[str]) -> list[n.Stmt]:
+    """``block`` with ``saved = []`` before each loop that appends to it."""
+    out: list[n.Stmt] = []
+    for s in block:
+        if type(s) in (n.For, n.While):
+            own = {x.target for x in s.body if type(x) is n.Append and x.target in lists}
+            for name in sorted(own):
+                out.append(n.Assign(name, n.ListExpr(()), line=s.line))
+            s.body = open_lists(s.body, lists)
+        elif type(s) is n.If:
+            s.body, s.orelse = open_lists(s.body, lists), open_lists(s.orelse, lists)
+        out.append(s)
+    return out

@@ -1,0 +1,336 @@
+"""What each statement of the primal means in reverse: one small class per kind of statement.
+
+A step is made while the forward code is built and asked for its reverse code later, when the cotangents that live at
+that point are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars
+from thunkad.adjoint.inline import REAL, any_complex, demanded, is_fresh, simplify
+from thunkad.analysis.resolution import Site
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Kind, Num, Sequence, Tuple
+from thunkad.kinds.results import is_basic_index
+from thunkad.rules.template import Template
+from thunkad.runtime import cotangents
+from thunkad.tangents import unthunk
+
+ENTRY = n.Ref("entry", cotangents.entry)
+GATHER = n.Ref("gather", cotangents.gather)
+SPLIT = n.Ref("split", cotangents.split)
+LIKE = n.Ref("like", cotangents.like)
+FIELD_TANGENT = n.Ref("field_tangent", cotangents.field_tangent)
+UNTHUNK = n.Ref("unthunk", unthunk)
+
+
+@dataclass
+class Step:
+    """Base: ``reads`` are the active names that may receive a contribution, ``binds`` those whose cotangent is taken."""
+
+    line: int
+
+    def reads(self) -> set[str]:
+        return set()
+
+    def reverse(self, bars: Bars) -> None:
+        raise NotImplementedError
+
+
+def give(bars: Bars, operand: n.Expr, value: n.Expr, owned: bool = False, maybe_zero: bool = False) -> None:
+    """Contribute ``value`` to an operand: a name, or a display of operands that receives a cotangent of its structure."""
+    if type(operand) is n.Name:
+        if operand.id in bars.active:
+            bars.contribute(operand.id, value, owned, maybe_zero)
+        return
+    if type(operand) in (n.TupleExpr, n.ListExpr, n.DictExpr):
+        give_display(bars, operand, value)
+
+
+def give_display(bars: Bars, display: n.Expr, value: n.Expr) -> None:
+    """Take the cotangent of a display apart."""
+    items = display.values if type(display) is n.DictExpr else display.items
+    if not any(i in bars.active for x in items for i in walk.names(x)):
+        return
+    if type(value) not in (n.Name, n.Ref):
+        name = bars.names.temporary()
+        bars.emit(n.Assign(name, value))
+        value = n.Name(name)
+    if type(display) is n.DictExpr:
+        for key, item in zip(display.keys, display.values):
+            if key is None:
+                give(bars, item, value, maybe_zero=True)
+            else:
+                give(bars, item, n.Call(ENTRY, (value, key)), maybe_zero=True)
+        return
+    if any(type(x) is n.Star for x in display.items):
+        give_starred(bars, display, value)
+        return
+    for k, item in enumerate(display.items):
+        if any(i in bars.active for i in walk.names(item)):
+            give(bars, item, n.Call(ENTRY, (value, n.Const(k))), maybe_zero=True)
+
+
+def give_starred(bars: Bars, display: n.Expr, value: n.Expr) -> None:
+    stars = tuple(k for k, x in enumerate(display.items) if type(x) is n.Star)
+    lengths = tuple(
+        n.Call(n.Ref("len", len), (x.value,)) if type(x) is n.Star else n.Const(1) for x in display.items
+    )
+    parts = bars.names.temporary()
+    bars.emit(n.Assign(parts, n.Call(SPLIT, (value, n.Const(stars) if False else _const_tuple(stars), n.TupleExpr(lengths)))))
+    for k, x in enumerate(display.items):
+        part = n.Index(n.Name(parts), n.Const(k))
+        if type(x) is n.Star and type(x.value) is n.Name:
+            give(bars, x.value, n.Call(LIKE, (part, x.value)), maybe_zero=True)
+        elif type(x) is not n.Star:
+            give(bars, x, part, maybe_zero=True)
+
+
+def _const_tuple(values: tuple[int, ...]) -> n.TupleExpr:
+    return n.TupleExpr(tuple(n.Const(v) for v in values))
+
+
+@dataclass
+class CopyStep(Step):
+    """``target = source``"""
+
+    target: str
+    source: str
+
+    def reads(self) -> set[str]:
+        return {self.source}
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.taken(self.target)
+        if bar is not None:
+            bars.contribute(self.source, bar.expr, bar.owned, bar.maybe_zero)
+
+
+@dataclass
+class InlineStep(Step):
+    """A call or operator whose rule is pasted."""
+
+    target: str
+    template: Template
+    names: dict[str, n.Expr]  # what the rule's parameters and forward locals stand for here
+    operands: list[tuple[n.Expr, n.Expr]]  # (operand, result expression of the template)
+    site: Site
+    kinds: dict[n.Expr, Kind]
+
+    def reads(self) -> set[str]:
+        return {i for operand, _ in self.operands for i in walk.names(operand)}
+
+    def reverse(self, bars: Bars) -> None:
+        seed = bars.take(self.target)
+        if seed is None:
+            return
+        names = {**self.names, self.template.seed: seed}
+        wanted = [(o, r) for o, r in self.operands if any(i in bars.active for i in walk.names(o))]
+        needed = {i for _, r in wanted for i in walk.names(r)}
+        for s in demanded(self.template.reverse, needed):
+            for w in walk.writes(s):
+                names[w] = n.Name(bars.names.new(w))
+            bars.emit(walk.map_stmt(s, lambda e: simplify(walk.substitute(e, names), self.kinds, self.site.result),
+                                    lambda i: names[i].id))  # fmt: skip
+        for operand, result in wanted:
+            value = simplify(walk.substitute(result, names), self.kinds, self.site.result)
+            give(bars, operand, real_part(value, self.kinds.get(operand), self.site), is_fresh(value))
+
+
+def real_part(value: n.Expr, kind: Kind | None, site: Site) -> n.Expr:
+    """The real part where the operand is real and the operation may be complex."""
+    if isinstance(kind, Num) and kind.is_real and any_complex(site) and not all_python_real(site):
+        return n.Call(REAL, (value,))
+    return value
+
+
+def all_python_real(site: Site) -> bool:
+    """Whether the doubt about the field comes only from a power of Python floats."""
+    return all(isinstance(k, Num) and k.form == "python" and k.is_real for k in site.kinds) and site.infix
+
+
+@dataclass
+class OutlinedStep(Step):
+    """A call of a rule as it stands, of a callee decided at run time, or of a compiled callee.
+
+    ``call`` makes the cotangents from the seed; ``operands`` says which entry of the result (None: all of it) goes where.
+    """
+
+    target: str
+    call: tuple[n.Expr, tuple[n.Expr, ...]]  # the function and the arguments before the seed
+    operands: list[tuple[n.Expr, n.Expr | None]]
+    kinds: dict[n.Expr, Kind]
+    site: Site
+    lazy: bool  # entries may be thunks or structural zeros
+    seed_may_be_zero: bool = False
+
+    def reads(self) -> set[str]:
+        return {i for operand, _ in self.operands for i in walk.names(operand)}
+
+    def reverse(self, bars: Bars) -> None:
+        if self.seed_may_be_zero:
+            bar = bars.taken(self.target)
+            seed = None if bar is None else bar.expr
+        else:
+            seed = bars.take(self.target)
+        wanted = [(o, k) for o, k in self.operands if any(i in bars.active for i in walk.names(o))]
+        if seed is None or not wanted:
+            return
+        function, before = self.call
+        result: n.Expr = n.Call(function, (*before, seed))
+        if len(wanted) > 1 or wanted[0][1] is not None:
+            name = bars.names.new(f"{self.target}_bars")
+            bars.emit(n.Assign(name, result))
+            result = n.Name(name)
+        for operand, k in wanted:
+            value = result if k is None else n.Index(result, k)
+            if self.lazy:
+                value = n.Call(UNTHUNK, (value,))
+            give(bars, operand, real_part(value, self.kinds.get(operand), self.site), maybe_zero=self.lazy)
+
+
+@dataclass
+class DisplayStep(Step):
+    """``target = (a, b)`` and the other displays."""
+
+    target: str
+    display: n.Expr
+
+    def reads(self) -> set[str]:
+        return set(walk.names(self.display))
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.taken(self.target)
+        if bar is not None:
+            give_display(bars, self.display, bar.expr)
+
+
+@dataclass
+class UnpackStep(Step):
+    """``a, b = source``"""
+
+    targets: tuple[str, ...]
+    source: str
+
+    def reads(self) -> set[str]:
+        return {self.source}
+
+    def reverse(self, bars: Bars) -> None:
+        found = [bars.taken(t) for t in self.targets]
+        if all(b is None for b in found):
+            return
+        parts = n.TupleExpr(tuple(ZERO_REF if b is None else b.expr for b in found))
+        kind = bars.kind(self.source)
+        if isinstance(kind, Tuple):
+            bars.contribute(self.source, parts)
+        elif isinstance(kind, Sequence) and kind.cls is list:
+            bars.contribute(self.source, n.ListExpr(parts.items))
+        else:
+            bars.contribute(self.source, n.Call(GATHER, (parts, n.Name(self.source))), maybe_zero=True)
+
+
+@dataclass
+class IndexStep(Step):
+    """``target = source[index]``, and the item that an iteration binds."""
+
+    target: str
+    source: str
+    index: n.Expr
+    index_kind: Kind
+
+    def reads(self) -> set[str]:
+        return {self.source}
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.taken(self.target)
+        if bar is None:
+            return
+        buffer = bars.buffer(self.source)
+        kind = bars.kind(self.source)
+        value = bar.expr
+        if isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind):
+            bars.emit(n.Update(n.Index(buffer, self.index), "+", value))
+        else:
+            bars.emit(n.Assign(buffer.id, n.Call(INDEX_ADD, (buffer, self.index, value))))
+            bars.live[self.source] = type(bar)(buffer, not isinstance(kind, Tuple), bars.live[self.source].maybe_zero)
+
+
+@dataclass
+class FieldStep(Step):
+    """``target = source.name`` on an object."""
+
+    target: str
+    source: str
+    name: str
+
+    def reads(self) -> set[str]:
+        return {self.source}
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.taken(self.target)
+        if bar is not None:
+            value = n.Call(FIELD_TANGENT, (n.Name(self.source), n.Const(self.name), bar.expr))
+            bars.contribute(self.source, value, maybe_zero=True)
+
+
+@dataclass
+class ClosureStep(Step):
+    """``target = closure over captures``: the cotangent of a function is that of what it captured, by position."""
+
+    target: str
+    captures: tuple[n.Expr, ...]
+
+    def reads(self) -> set[str]:
+        return {i for c in self.captures for i in walk.names(c)}
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.taken(self.target)
+        if bar is None:
+            return
+        for k, capture in enumerate(self.captures):
+            if type(capture) is n.Name and capture.id in bars.active:
+                value = n.Call(ENTRY, (n.Call(ENTRY, (bar.expr, n.Const("args"))), n.Const(k)))
+                give(bars, capture, value, maybe_zero=True)
+
+
+@dataclass
+class AppendStep(Step):
+    """``target.append(value)``: in reverse the last entry is popped off the list's cotangent."""
+
+    target: str
+    value: str
+
+    def reads(self) -> set[str]:
+        return {self.target, self.value}
+
+    def reverse(self, bars: Bars) -> None:
+        if bars.live.get(self.target) is None:
+            return
+        buffer = bars.buffer(self.target)
+        popped = n.Call(n.Attr(buffer, "pop"))
+        if self.value not in bars.active:
+            bars.emit(n.Effect(popped))
+            return
+        if bars.live.get(self.value) is None and type(bars.kind(self.value)) is Num:
+            bars.assign(self.value, n.Call(DENSE, (popped, n.Name(self.value))), False)
+        else:
+            bars.contribute(self.value, popped, maybe_zero=True)
+
+
+@dataclass
+class Block:
+    """The steps of a block, in program order."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def reads(self) -> set[str]:
+        return set().union(*(s.reads() for s in self.steps)) if self.steps else set()
+
+    def reverse(self, bars: Bars) -> None:
+        for step in reversed(self.steps):
+            outer, bars.line = bars.line, step.line
+            step.reverse(bars)
+            bars.line = outer

@@ -1,0 +1,136 @@
+"""The functions that users call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from thunkad.compiled import entry
+from thunkad.compiled.entry import ArgNames, ArgNums
+from thunkad.tangents import NO_TANGENT, LazyTuple
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def grad(
+    f: Callable[..., Any], argnums: ArgNums = 0, argnames: ArgNames = None, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The gradient of a function whose result is one real number.
+
+    Parameters
+    ----------
+    f : callable
+        Any callable: a plain or decorated function, a method, a lambda, a partial, a library function that has a rule.
+    argnums : int or tuple of int
+        Positions of the arguments to differentiate for; a tuple gives a tuple of gradients.
+    argnames : str or tuple of str, optional
+        The same by name; takes the place of ``argnums``.
+    has_aux : bool
+        ``f`` returns ``(value, aux)``; the gradient function then returns ``(gradients, aux)``.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``f`` and returns the gradient: for an array one of its shape and dtype (float for integers),
+        for a container one of the same structure.
+
+    Raises
+    ------
+    NonScalarOutputError, NonDifferentiableArgumentError, UnsupportedSyntaxError, NoRuleError
+        When the gradient function is called.
+    """
+    return _named(f, "grad", entry.gradient(f, "grad", argnums, argnames, has_aux))
+
+
+def value_and_grad(
+    f: Callable[..., Any], argnums: ArgNums = 0, argnames: ArgNames = None, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Like :func:`grad`; the returned function gives ``(value, gradients)``, with ``has_aux`` ``((value, aux), gradients)``."""
+    return _named(f, "value_and_grad", entry.gradient(f, "value_and_grad", argnums, argnames, has_aux))
+
+
+def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:
+    """The value of ``f`` and its pullback.
+
+    Parameters
+    ----------
+    f : callable
+    *args, **kwargs
+        The arguments of ``f``.
+    has_aux : bool
+        ``f`` returns ``(value, aux)``.
+
+    Returns
+    -------
+    value : the result of ``f``
+    pullback : callable
+        Takes a cotangent of the value's shape and returns a lazy tuple with one cotangent per positional argument, each
+        computed when it is first read; ``NoTangent()`` for arguments that have none.  May be called any number of times.
+    aux
+        Only with ``has_aux``.
+    """
+    call = entry.open_call(f, args, kwargs)
+    places, _ = entry.wanted_places(call, f, tuple(range(len(args))), None, len(args))
+    by_name = dict(zip(call.names, call.kinds()))
+    useful = [(name, inside) for name, inside in places if entry.may_have_tangent(by_name[name])]
+    specialization, wanted = entry.specialize(call, "vjp", useful, False, has_aux, call.kinds())
+    value, inner = entry.run(specialization, call.values)
+
+    def pullback(value_bar: Any) -> Any:
+        seed = (value_bar, NO_TANGENT) if has_aux else value_bar
+        try:
+            entries = inner(seed)
+        except Exception as error:
+            entry.annotate(error)
+            raise
+        by_parameter = dict(zip(wanted, tuple.__iter__(entries)))
+
+        def part(name: str, inside: Any) -> Any:
+            found = by_parameter.get(name, NO_TANGENT)
+            if inside is None:
+                return found
+            from thunkad.tangents import Thunk, unthunk
+
+            return Thunk(lambda: unthunk(found)[inside]) if found is not NO_TANGENT else found
+
+        return LazyTuple(part(name, inside) for name, inside in places)
+
+    if has_aux:
+        value, aux = value
+        return value, pullback, aux
+    return value, pullback
+
+
+def jacobian(f: Callable[..., Any], argnums: ArgNums = 0, mode: str | None = None) -> Callable[..., Any]:
+    """The matrix of derivatives of ``f``, of shape ``result.shape + argument.shape``; rows by pullbacks.
+
+    Parameters
+    ----------
+    f : callable
+        Returns an array, a number, or a list or tuple of these (then a list or tuple of Jacobians).
+    argnums : int or tuple of int
+    mode : {None, 'reverse'}
+    """
+    from thunkad.jacobians import reverse_jacobian
+
+    return _named(f, "jacobian", reverse_jacobian(f, argnums, mode))
+
+
+def differentiable(f: F) -> F:
+    """Mark ``f`` as meant to be differentiated; returns ``f`` itself.
+
+    Attaches ``f.adjoint_source(…)`` and ``f.explain(…)``; nothing is compiled before the first derivative.
+    """
+    from thunkad.inspection import adjoint_source
+
+    inner: Any = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
+    inner.adjoint_source = functools.partial(adjoint_source, inner)
+    return f
+
+
+def _named(f: Any, what: str, derivative: Callable[..., Any]) -> Callable[..., Any]:
+    name = getattr(f, "__name__", type(f).__name__)
+    derivative.__name__ = derivative.__qualname__ = f"{what}({name})"
+    derivative.__doc__ = f"{what} of {name}."
+    return derivative

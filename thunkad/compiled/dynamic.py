@@ -1,0 +1,328 @@
+"""Calls whose callee is known only when the code runs.
+
+``pull(f, wrt, *args, **kwargs)`` returns the value of the call and its pullback; ``wrt`` says for which of the callee (None),
+positions and keywords cotangents are wanted, and ``pullback(value_bar)`` returns them in that order.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import NoRuleError, UnsupportedSyntaxError
+from thunkad.ir import nodes as n
+from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.observe import kind_of
+from thunkad.kinds.results import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
+from thunkad.rules.entry import Entry, name_of
+from thunkad.runtime.cotangents import entry
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
+
+_UFUNC = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
+_UFUNC.update({FUNCTION_OF_UNARY[op]: u for op, u in UFUNC_OF_UNARY.items()})
+_NUMBER = (float, int, complex, np.ndarray, np.generic)
+
+#: Cotangents of a whole call: of the callee, of the positional arguments, of the keyword arguments.
+Cotangents = tuple[Any, list[Any], dict[str, Any]]
+Back = Callable[[Any], Cotangents]
+
+
+class Pull:
+    """Run-time dispatch in one world."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+
+    def call(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """The value of ``fn(*args, **kwargs)`` and its pullback for the places in ``wrt``."""
+        value, back = self.whole(fn, args, kwargs)
+
+        def pullback(value_bar: Any) -> tuple[Any, ...]:
+            if isinstance(unthunk(value_bar), AbstractZero):
+                return (ZERO,) * len(wrt)
+            of_callee, of_args, of_kwargs = back(value_bar)
+            return tuple(
+                of_callee if w is None else of_args[w] if isinstance(w, int) else of_kwargs.get(w, ZERO) for w in wrt
+            )
+
+        return value, pullback
+
+    def packed(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
+        """The same for collected arguments: the pullback returns the cotangents of the callee, of ``args`` and of ``kwargs``."""
+        value, back = self.whole(fn, tuple(args), dict(kwargs))
+
+        def pullback(value_bar: Any) -> Any:
+            if isinstance(unthunk(value_bar), AbstractZero):
+                return ZERO, ZERO, ZERO
+            of_callee, of_args, of_kwargs = back(value_bar)
+            return of_callee, tuple(of_args), of_kwargs
+
+        return value, pullback
+
+    # ------------------------------------------------------------ dispatch on what the callee is
+
+    def whole(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
+            fn = _UFUNC[fn]
+        if isinstance(fn, functools.partial):
+            return self.partial(fn, args, kwargs)
+        if isinstance(fn, types.MethodType):
+            return self.method(fn, fn.__func__, fn.__self__, args, kwargs)
+        owner = getattr(fn, "__self__", None)
+        if isinstance(fn, types.BuiltinMethodType) and owner is not None and not isinstance(owner, (types.ModuleType, type)):
+            function = getattr(type(owner), fn.__name__, None)
+            if isinstance(owner, np.ndarray):
+                function = self.world.array_member(fn.__name__)
+            if function is not None:
+                return self.method(fn, function, owner, args, kwargs)
+        decision = self.world.lookup(fn, [kind_of(a) for a in args]) if _hashable(fn) else None
+        if decision is not None and decision.how == "rule":
+            found = self.rule(decision.entry, args, kwargs)
+            if found is not None:
+                return found
+        if decision is not None and decision.how == "constant":
+            return fn(*args, **kwargs), lambda value_bar: _nothing(args)
+        if decision is not None and decision.how == "alternative":
+            return self.function(decision.entry.function, args, kwargs)
+        return self.by_kind(fn, args, kwargs)
+
+    def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        if isinstance(fn, types.FunctionType):
+            if fn in self.world.lifted:
+                return self.lifted(fn, args, kwargs)
+            return self.function(fn, args, kwargs)
+        wrapped = getattr(fn, "__wrapped__", None)
+        if type(fn).__name__ == "_lru_cache_wrapper" and wrapped is not None:
+            return self.whole(wrapped, args, kwargs)
+        special = self.operator(fn, args)
+        if special is not None:
+            return special
+        if isinstance(fn, type):
+            return self.construct(fn, args, kwargs)
+        call = getattr(type(fn), "__call__", None)
+        if isinstance(call, types.FunctionType):
+            return self.method(fn, call, fn, args, kwargs)
+        if not _carries(args) and not _carries(tuple(kwargs.values())):
+            return fn(*args, **kwargs), lambda value_bar: _nothing(args)
+        raise NoRuleError(
+            f"{name_of(fn)} has no rule and no Python source to look into",
+            hint="register one with thunkad.rrule, or declare it constant with thunkad.non_differentiable",
+        )
+
+    def operator(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back] | None:
+        """An operator on objects of a user's class: its special method."""
+        name = getattr(fn, "__name__", "").strip("_")
+        if getattr(fn, "__module__", None) not in ("_operator", "operator") or not args:
+            return None
+        direct = getattr(type(args[0]), f"__{name}__", None)
+        if isinstance(direct, types.FunctionType):
+            value, back = self.function(direct, args, {})
+            if value is not NotImplemented:
+                return value, back
+        reflected = getattr(type(args[-1]), f"__r{name}__", None)
+        if isinstance(reflected, types.FunctionType) and len(args) == 2:
+            value, back = self.function(reflected, (args[1], args[0]), {})
+
+            def swapped(value_bar: Any) -> Cotangents:
+                of_callee, of_args, of_kwargs = back(value_bar)
+                return of_callee, of_args[::-1], of_kwargs
+
+            return value, swapped
+        return None
+
+    # ------------------------------------------------------------ each sort of callee
+
+    def rule(self, rule: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back] | None:
+        assert rule.function is not None
+        bound = rule.signature().bind(*args, **kwargs)
+        found = rule.function(*args, **kwargs)
+        if found is None:
+            return None
+        value, pullback = found
+        parameters = list(rule.signature().parameters.values())
+        positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        keywords = set(kwargs)
+        assert bound is not None
+
+        def back(value_bar: Any) -> Cotangents:
+            parts = pullback(value_bar if rule.keep_thunks else unthunk(value_bar))
+            flat: list[Any] = []
+            named: dict[str, Any] = {}
+            for p, part in zip(positional, parts):
+                if p.kind is p.VAR_POSITIONAL:
+                    flat.extend(unthunk(part))
+                elif p.name in keywords:
+                    named[p.name] = part
+                else:
+                    flat.append(part)
+            flat += [NO_TANGENT] * (len(args) - len(flat))
+            return NO_TANGENT, flat[: len(args)], named
+
+        return value, back
+
+    def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        """A Python function: compiled for the kinds of these arguments."""
+        import inspect
+
+        if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
+            raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
+        signature = inspect.signature(fn, follow_wrapped=False)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = tuple(bound.arguments.values())
+        kinds = tuple(map(kind_of, values))
+        demand = tuple(name for name, kind in zip(bound.arguments, kinds) if may_have_tangent(kind))
+        if not demand:
+            return fn(*args, **kwargs), lambda value_bar: _nothing(args)
+        with self.world.lock:
+            pair = self.world.pair_for(fn, None, kinds, demand)
+        value, saved = pair.forward.cell.cell_contents(*values)
+
+        def back(value_bar: Any) -> Cotangents:
+            parts = pair.reverse.cell.cell_contents(saved, value_bar)
+            by_name = dict(zip(demand, parts if len(demand) > 1 else (parts,)))
+            return NO_TANGENT, *_back_to_call(signature, by_name, args, kwargs)
+
+        return value, back
+
+    def lifted(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        """A function made inside a compiled one: captures come first."""
+        function, owner = self.world.lifted[fn]
+        own = [p for p in function.params if p.name not in function.captures]
+        names = [*function.captures, *(p.name for p in own)]
+        simple = all(p.kind in ("positional", "keyword") for p in own)
+        values = dict(zip(names, args))
+        values.update(kwargs)
+        if not simple or len(args) > len(names) or set(values) != set(names):
+            return self.lifted_variadic(fn, function, owner, args, kwargs)
+        return self.compiled(function, owner, names, values, args, kwargs)
+
+    def lifted_variadic(
+        self, fn: Any, function: n.Function, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, Back]:
+        import inspect
+
+        signature = inspect.signature(fn)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        names = list(bound.arguments)
+        value, back = self.compiled(function, owner, names, dict(bound.arguments), tuple(bound.arguments.values()), {})
+
+        def by_call(value_bar: Any) -> Cotangents:
+            _, parts, _ = back(value_bar)
+            return NO_TANGENT, *_back_to_call(signature, dict(zip(names, parts)), args, kwargs)
+
+        return value, by_call
+
+    def compiled(self, function: n.Function, owner: Any, names: list[str], values: dict[str, Any], args: tuple[Any, ...],
+                 kwargs: dict[str, Any]) -> tuple[Any, Back]:  # fmt: skip
+        kinds = tuple(kind_of(values[name]) for name in names)
+        demand = tuple(name for name, kind in zip(names, kinds) if may_have_tangent(kind))
+        with self.world.lock:
+            pair = self.world.pair_for(function, owner, kinds, demand)
+        value, saved = pair.forward.cell.cell_contents(*(values[name] for name in names))
+
+        def back(value_bar: Any) -> Cotangents:
+            if not demand:
+                return _nothing(args)
+            parts = pair.reverse.cell.cell_contents(saved, value_bar)
+            by_name = dict(zip(demand, parts if len(demand) > 1 else (parts,)))
+            positional = [by_name.get(name, NO_TANGENT) for name in names[: len(args)]]
+            return NO_TANGENT, positional, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
+
+        return value, back
+
+    def partial(self, fn: functools.partial[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        """A ``functools.partial`` (a closure is one): its cotangent has the fields ``func``, ``args``, ``keywords``."""
+        fixed = len(fn.args)
+        value, back = self.whole(fn.func, (*fn.args, *args), {**fn.keywords, **kwargs})
+
+        def through(value_bar: Any) -> Cotangents:
+            of_callee, of_args, of_kwargs = back(value_bar)
+            own = {k: v for k, v in of_kwargs.items() if k in fn.keywords and k not in kwargs}
+            fields = {"func": of_callee, "args": tuple(of_args[:fixed]), "keywords": own}
+            rest = {k: v for k, v in of_kwargs.items() if k in kwargs}
+            return Tangent(functools.partial, fields), of_args[fixed:], rest
+
+        return value, through
+
+    def method(self, fn: Any, function: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        value, back = self.whole(function, (owner, *args), kwargs)
+
+        def through(value_bar: Any) -> Cotangents:
+            _, of_args, of_kwargs = back(value_bar)
+            return of_args[0], of_args[1:], of_kwargs
+
+        return value, through
+
+    def construct(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        """A namedtuple or a dataclass without code of its own; other classes are refused when a derivative enters them."""
+        import dataclasses
+        import inspect
+
+        names = getattr(cls, "_fields", None)
+        if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
+            names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
+        if names is None:
+            if not _carries(args) and not _carries(tuple(kwargs.values())):
+                return cls(*args, **kwargs), lambda value_bar: _nothing(args)
+            raise UnsupportedSyntaxError(
+                f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",
+                hint="use a tuple, a namedtuple, a dataclass or a dict, or register a rule for the class",
+            )
+        value = cls(*args, **kwargs)
+        bound = inspect.signature(cls).bind(*args, **kwargs)
+        assert bound is not None
+
+        def back(value_bar: Any) -> Cotangents:
+            value_bar = unthunk(value_bar)
+            by_name = {f: entry(value_bar, k if isinstance(value_bar, (tuple, list)) else f) for k, f in enumerate(names)}
+            positional = [by_name[f] for f in names[: len(args)]]
+            return NO_TANGENT, positional, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
+
+        return value, back
+
+
+_UFUNC_OR_EMPTY = type("_Operators", (), {"__contains__": lambda self, fn: _hashable(fn) and fn in _UFUNC})()
+
+
+def _hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
+
+
+def _nothing(args: tuple[Any, ...]) -> Cotangents:
+    return NO_TANGENT, [NO_TANGENT] * len(args), {}
+
+
+def _carries(values: tuple[Any, ...]) -> bool:
+    return any(may_have_tangent(kind_of(v)) for v in values)
+
+
+def _back_to_call(
+    signature: Any, by_name: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Cotangents by parameter → cotangents by place in the call."""
+    of_args: list[Any] = []
+    of_kwargs: dict[str, Any] = {}
+    for name, p in signature.parameters.items():
+        part = by_name.get(name, NO_TANGENT)
+        if p.kind is p.VAR_POSITIONAL:
+            missing = len(args) - len(of_args)
+            of_args.extend(entry(part, k) for k in range(missing))
+        elif p.kind is p.VAR_KEYWORD:
+            of_kwargs.update({k: entry(part, k) for k in kwargs if k not in of_kwargs and k not in signature.parameters})
+        elif name in kwargs:
+            of_kwargs[name] = part
+        elif len(of_args) < len(args) and p.kind is not p.KEYWORD_ONLY:
+            of_args.append(part)
+    return of_args, of_kwargs
+
+

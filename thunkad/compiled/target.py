@@ -1,0 +1,68 @@
+"""What there is to differentiate in a callable: a function, the arguments that are fixed before its own, its parameters."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from dataclasses import dataclass
+from typing import Any
+
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.ir import nodes as n
+from thunkad.rules.entry import name_of
+
+
+@dataclass
+class Target:
+    """``fn`` is a Python function, or (``is_library``) any callable that only a rule can differentiate.
+
+    ``before`` and ``keywords`` are the arguments that a method, a callable object or a partial fixes.
+    """
+
+    fn: Any
+    before: tuple[Any, ...] = ()
+    keywords: dict[str, Any] | None = None
+    is_library: bool = False
+
+    @property
+    def name(self) -> str:
+        name = getattr(self.fn, "__name__", "function")
+        return name if name.isidentifier() else "function"
+
+
+def target_of(f: Any) -> Target:
+    """Look through methods, partials, callable objects and caches."""
+    if isinstance(f, types.FunctionType):
+        if inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
+            raise UnsupportedSyntaxError(
+                f"{name_of(f)} is an async function (a coroutine) and can't be differentiated",
+                hint="make it a plain function",
+            )
+        return Target(f)
+    if isinstance(f, types.MethodType):
+        inner = target_of(f.__func__)
+        return Target(inner.fn, (*inner.before, f.__self__), inner.keywords, inner.is_library)
+    if isinstance(f, functools.partial):
+        inner = target_of(f.func)
+        return Target(inner.fn, (*inner.before, *f.args), {**(inner.keywords or {}), **f.keywords}, inner.is_library)
+    if type(f).__name__ == "_lru_cache_wrapper":
+        return target_of(f.__wrapped__)
+    if isinstance(f, (staticmethod, classmethod)):
+        return target_of(f.__func__)
+    call = getattr(type(f), "__call__", None)
+    if isinstance(call, types.FunctionType) and not isinstance(f, type):
+        return Target(call, (f,))
+    if not callable(f):
+        raise TypeError(f"a derivative is taken of a function, not of {type(f).__name__!r}")
+    return Target(f, is_library=True)
+
+
+def library_call(fn: Any, count: int, keywords: tuple[str, ...]) -> n.Function:
+    """A function in normal form that only calls ``fn`` with ``count`` positional arguments and these keywords."""
+    names = [f"x{k}" if count > 1 else "x" for k in range(count)]
+    params = [n.Param(p) for p in (*names, *keywords)]
+    short = getattr(fn, "__name__", "function")
+    call = n.Call(n.Ref(short, fn), tuple(map(n.Name, names)), tuple((k, n.Name(k)) for k in keywords))
+    body: list[n.Stmt] = [n.Assign("y", call), n.Return(n.Name("y"))]
+    return n.Function(short if short.isidentifier() else "function", params, body)

@@ -1,0 +1,220 @@
+"""A world: one snapshot of the rule table, and everything that was resolved and compiled in it.
+
+Every look-up goes through :meth:`World.lookup` and leaves an edge; every name of the user's that was resolved leaves a
+guard.  Compiled callees live here, so functions that were compiled in different snapshots never mix.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.adjoint.generate import Generator
+from thunkad.analysis.resolution import Resolved, Site, resolve
+from thunkad.compiled.forms import normal_form, normal_form_of_ir
+from thunkad.compiled.guards import Guards
+from thunkad.compiled.load import Slot, load
+from thunkad.emit.module import emit
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import UNKNOWN, Kind
+from thunkad.rules.entry import name_of
+from thunkad.rules.resolve import Decision, lookup
+from thunkad.rules.table import Snapshot
+from thunkad.source.names import lookup as lookup_name
+
+
+class Pair:
+    """A callee compiled for one demand: the two halves, and whose globals they run in."""
+
+    def __init__(self, forward: Slot, reverse: Slot, owner: Any) -> None:
+        self.forward, self.reverse, self.owner = forward, reverse, owner
+
+
+class World:
+    """See the module's docstring.  Not thread-safe by itself: callers hold ``lock``."""
+
+    def __init__(self, snapshot: Snapshot, label: str) -> None:
+        self.snapshot, self.label = snapshot, label
+        self.lock = threading.RLock()
+        self.edges: dict[tuple[Any, tuple[Kind, ...]], Decision] = {}
+        self.guards = Guards()
+        self.pairs: dict[Any, Pair] = {}
+        self.names: dict[str, int] = {}
+        self._analyses: dict[Any, Resolved | None] = {}
+        self._result_kinds: dict[Any, Kind | None] = {}
+        self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]] = weakref.WeakKeyDictionary()
+        from thunkad.compiled.dynamic import Pull
+
+        self._pull = Pull(self)
+        self._keep: list[Any] = []
+
+    # ------------------------------------------------------------ what resolution asks
+
+    def lookup(self, fn: Any, kinds: list[Kind]) -> Decision:
+        """The one way to the rule table; records what was asked and answered."""
+        decision = lookup(self.snapshot, fn, kinds)
+        self.edges[_edge_key(fn), tuple(kinds)] = decision
+        return decision
+
+    def global_value(self, owner: Any, name: str) -> Any:
+        value = lookup_name(owner, name) if owner is not None else getattr(__builtins__, name, None)
+        self.guards.name(owner, name, value)
+        return value
+
+    def attribute_value(self, owner: Any, path: str, base: Any, name: str) -> Any:
+        value = getattr(base, name)
+        self.guards.attribute(base, name, value)
+        return value
+
+    def array_member(self, name: str) -> Any:
+        from thunkad.rules.numpy.methods import ATTRIBUTES, METHODS
+
+        return METHODS.get(name) or ATTRIBUTES.get(name) or getattr(np.ndarray, name, None)
+
+    def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind:
+        return self._result_kind((fn, kinds), lambda: self.analysis(fn, kinds))
+
+    def lifted_result_kind(self, closure: n.Closure, kinds: tuple[Kind, ...], owner: Any) -> Kind:
+        return self._result_kind((closure.function.name, id(closure.function), kinds),
+                                 lambda: self.analysis_of_ir(closure.function, owner, kinds))  # fmt: skip
+
+    def _result_kind(self, key: Any, analyse: Callable[[], Resolved]) -> Kind:
+        if key in self._result_kinds:
+            found = self._result_kinds[key]
+            return UNKNOWN if found is None else found  # None: a recursive call, not known yet
+        self._result_kinds[key] = None
+        try:
+            kind = analyse().result
+        except Exception:
+            kind = UNKNOWN  # what is wrong with the callee is reported if its derivative is needed
+        self._result_kinds[key] = kind
+        return kind
+
+    # ------------------------------------------------------------ analyses
+
+    def analysis(self, fn: Any, kinds: tuple[Kind, ...]) -> Resolved:
+        """``fn`` in normal form, resolved for arguments of these kinds."""
+        key = (fn, kinds)
+        found = self._analyses.get(key)
+        if found is None:
+            self.guards.code(fn)
+            function = normal_form(fn)
+            names = [p.name for p in function.params]
+            found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
+        return found
+
+    def analysis_of_ir(self, function: n.Function, owner: Any, kinds: tuple[Kind, ...]) -> Resolved:
+        key = (id(function), kinds)
+        found = self._analyses.get(key)
+        if found is None:
+            self._keep.append(function)
+            names = [*(c for c in function.captures if c not in {p.name for p in function.params}), *(p.name for p in function.params)]
+            found = self._analyses[key] = resolve(normal_form_of_ir(function), owner, dict(zip(names, kinds)), self)
+        return found
+
+    def is_pure(self, site: Site) -> bool:
+        """Whether calling the user's function of this site has no effect."""
+        from thunkad.compiled.effects import has_effects
+
+        return not has_effects(self, site.callee, site.kinds, set())
+
+    # ------------------------------------------------------------ compiled callees
+
+    def pair(self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any) -> tuple[n.Ref, n.Ref]:
+        target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        pair = self.pair_for(target, owner, kinds, demand)
+        return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse)
+
+    def pair_for(self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...]) -> Pair:
+        """The two halves of ``target`` (a Python function, or an IR function made inside ``owner``) for one demand."""
+        is_ir = isinstance(target, n.Function)
+        key = (id(target) if is_ir else target, kinds, demand)
+        pair = self.pairs.get(key)
+        if pair is not None:
+            return pair
+        base = target.name if is_ir else getattr(target, "__name__", "function")
+        base = "lambda_" if not base.isidentifier() else base
+        suffix = "_".join(demand)
+        label = self.unique(f"{base}_forward_{suffix}")
+        pair = Pair(Slot(label), Slot(label.replace("_forward_", "_reverse_")), owner if is_ir else target)
+        self.pairs[key] = pair
+        try:
+            resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
+            generator = Generator(resolved, self, self.is_pure)
+            forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand)
+            pair.forward.function, pair.reverse.function = forward, reverse
+            self.load([forward, reverse], [pair.forward, pair.reverse], pair.owner)
+        except BaseException:
+            del self.pairs[key]
+            raise
+        return pair
+
+    def unique(self, wish: str) -> str:
+        count = self.names.get(wish, 0)
+        self.names[wish] = count + 1
+        return wish if not count else f"{wish}_{count}"
+
+    def pull(self) -> n.Ref:
+        return n.Ref("pull", self._pull.call)
+
+    def pull_packed(self) -> n.Ref:
+        return n.Ref("pull_packed", self._pull.packed)
+
+    def load(self, functions: list[n.Function], slots: list[Slot], owner: Any) -> list[Callable[..., Any]]:
+        """Print, compile and load generated functions where ``owner``'s code runs."""
+        emitted = emit(functions, _namespace(owner))
+        names = [f.name for f in functions]
+        lifted = lifted_functions(functions)
+        loaded = load(emitted, [*names, *(f.name for f in lifted)], owner, f"{functions[0].name} for {self.label}")
+        for slot, name in zip(slots, names):
+            slot.cell.cell_contents = loaded[name]
+        for f in lifted:
+            self.lifted[loaded[f.name]] = (f, owner)
+        return [loaded[name] for name in names]
+
+
+def lifted_functions(functions: list[n.Function]) -> list[n.Function]:
+    """The functions made inside these, to any depth."""
+    out: dict[int, n.Function] = {}
+
+    def scan(block: list[n.Stmt]) -> None:
+        for s in walk.statements(block):
+            if type(s) is n.Define:
+                scan(s.function.body)
+            for e in walk.expressions(s):
+                stack = [e]
+                while stack:
+                    e = stack.pop()
+                    if type(e) is n.Closure and id(e.function) not in out:
+                        out[id(e.function)] = e.function
+                        scan(e.function.body)
+                    stack.extend(walk.children(e))
+
+    for f in functions:
+        scan(f.body)
+    return list(out.values())
+
+
+def _namespace(owner: Any) -> dict[str, Any] | None:
+    if owner is None:
+        return None
+    cells = {}
+    for name, cell in zip(owner.__code__.co_freevars, owner.__closure__ or ()):
+        try:
+            cells[name] = cell.cell_contents
+        except ValueError:
+            pass
+    return {**owner.__globals__, **cells}
+
+
+def _edge_key(fn: Any) -> Any:
+    try:
+        hash(fn)
+    except TypeError:
+        return name_of(fn)
+    return fn

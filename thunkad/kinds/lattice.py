@@ -1,0 +1,212 @@
+"""What is known of a value at transform time: a small lattice of kinds.
+
+``Unknown`` is the top.  Kinds are hashable, so that the kinds of the arguments are the key of a specialization.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+from thunkad.ir import nodes as n
+
+
+@dataclass(frozen=True, slots=True)
+class Num:
+    """A number or an array of numbers.
+
+    ``form``: 'python' (float, int, bool, complex), 'scalar' (a NumPy scalar), 'array', or 'any' of these.
+    ``field``: 'bool', 'int', 'real', 'complex' or 'any'.
+    """
+
+    form: str
+    field: str
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.form in ("python", "scalar")
+
+    @property
+    def is_real(self) -> bool:
+        return self.field in ("bool", "int", "real")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """This very object: a function, a module, a class, None, a constant string."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known):
+            return False
+        if self.value is other.value:
+            return True
+        return type(self.value) in (str, bytes) and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value) if type(self.value) in (str, bytes) else id(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """An instance of a class whose values have no tangent: a string, a slice, a range, a dtype."""
+
+    cls: type
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple (``cls`` is tuple or a namedtuple class) with the kinds of its items."""
+
+    items: tuple[Kind, ...]
+    cls: type = tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list, or a tuple of unknown length, whose items are all of one kind (None: it is empty)."""
+
+    item: Kind | None
+    cls: type = list
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """A dict: entries with known keys, or (``entries`` None) values of one kind."""
+
+    entries: tuple[tuple[Any, Kind], ...] | None
+    value: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of a user's class, with the kinds of its attributes."""
+
+    cls: type
+    fields: tuple[tuple[str, Kind], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A bound method."""
+
+    function: Any
+    owner: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A ``functools.partial``."""
+
+    function: Kind
+    args: tuple[Kind, ...] = ()
+    kwargs: tuple[tuple[str, Kind], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lifted:
+    """A function made inside a function that is being compiled."""
+
+    closure: n.Closure
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nothing is known."""
+
+
+Kind = Union[Num, Known, Opaque, Tuple, Sequence, Mapping, Instance, Method, Partial, Lifted, Unknown]
+
+UNKNOWN = Unknown()
+NUMERIC = Num("any", "any")
+ARRAY = Num("array", "any")
+PY_BOOL, PY_INT = Num("python", "bool"), Num("python", "int")
+PY_REAL, PY_COMPLEX = Num("python", "real"), Num("python", "complex")
+
+_FIELDS = ("bool", "int", "real", "complex")
+
+
+def join_fields(a: str, b: str) -> str:
+    """The field of a result that mixes two fields, by promotion."""
+    if "any" in (a, b):
+        return "complex" if "complex" in (a, b) else "any"
+    return _FIELDS[max(_FIELDS.index(a), _FIELDS.index(b))]
+
+
+def join(a: Kind | None, b: Kind | None) -> Kind | None:
+    """The least kind that covers both; None stands for a value that is never there."""
+    if a is None or b is None:
+        return b if a is None else a
+    if a == b:
+        return a
+    if isinstance(a, Num) and isinstance(b, Num):
+        form = a.form if a.form == b.form else "any"
+        field = a.field if a.field == b.field else "any"
+        if "any" not in (a.field, b.field) and a.is_real and b.is_real:
+            field = join_fields(a.field, b.field)
+        return Num(form, field)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items) and a.cls is b.cls:
+        return Tuple(tuple(join_known(x, y) for x, y in zip(a.items, b.items)), a.cls)
+    if isinstance(a, Sequence) and isinstance(b, Sequence) and a.cls is b.cls:
+        return Sequence(join(a.item, b.item), a.cls)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        if a.entries is not None and b.entries is not None and [k for k, _ in a.entries] == [k for k, _ in b.entries]:
+            return Mapping(tuple((k, join_known(x, y)) for (k, x), (_, y) in zip(a.entries, b.entries)))
+        return Mapping(None, join(value_of(a), value_of(b)))
+    if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls:
+        theirs = dict(b.fields)
+        return Instance(a.cls, tuple((k, join_known(v, theirs[k])) for k, v in a.fields if k in theirs))
+    return UNKNOWN
+
+
+def join_known(a: Kind, b: Kind) -> Kind:
+    found = join(a, b)
+    assert found is not None
+    return found
+
+
+def value_of(m: Mapping) -> Kind | None:
+    """The kind that covers every value of a dict."""
+    if m.entries is None:
+        return m.value
+    out: Kind | None = None
+    for _, v in m.entries:
+        out = join(out, v)
+    return out
+
+
+def item_of(k: Kind) -> Kind:
+    """The kind of what iterating over a value of kind ``k`` gives."""
+    if isinstance(k, Num) and k.form in ("array", "any"):
+        return Num("any", k.field)
+    if isinstance(k, Tuple):
+        out: Kind | None = None
+        for v in k.items:
+            out = join(out, v)
+        return UNKNOWN if out is None else out
+    if isinstance(k, Sequence):
+        return UNKNOWN if k.item is None else k.item
+    if isinstance(k, Mapping):
+        return Known(k.entries[0][0]) if k.entries and len(k.entries) == 1 else UNKNOWN
+    if isinstance(k, Opaque) and k.cls is range:
+        return PY_INT
+    if isinstance(k, Opaque) and k.cls is str:
+        return Opaque(str)
+    return UNKNOWN
+
+
+def may_have_tangent(k: Kind) -> bool:
+    """Whether a value of this kind can carry a derivative at all."""
+    if isinstance(k, Num):
+        return k.field != "bool"
+    if isinstance(k, (Opaque, Known)):
+        return False
+    if isinstance(k, Tuple):
+        return any(map(may_have_tangent, k.items))
+    if isinstance(k, Sequence):
+        return k.item is not None and may_have_tangent(k.item)
+    if isinstance(k, Mapping):
+        value = value_of(k)
+        return value is not None and may_have_tangent(value)
+    return True

@@ -1,0 +1,143 @@
+"""The kind of a value that exists: what specializations are keyed by."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.kinds.lattice import (
+    PY_BOOL,
+    PY_COMPLEX,
+    PY_INT,
+    PY_REAL,
+    UNKNOWN,
+    Instance,
+    Kind,
+    Known,
+    Mapping,
+    Method,
+    Num,
+    Opaque,
+    Partial,
+    Sequence,
+    Tuple,
+    join,
+)
+
+_FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
+_MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6
+
+_ARRAYS = {code: Num("array", field) for code, field in _FIELD_OF.items()}
+_SCALARS = {code: Num("scalar", field) for code, field in _FIELD_OF.items()}
+_OPAQUE = (str, bytes, slice, range, type(Ellipsis), type(NotImplemented), np.dtype, bytearray)
+_CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, type, types.MethodDescriptorType,
+             types.WrapperDescriptorType)  # fmt: skip
+
+
+def kind_of(value: Any, depth: int = 0) -> Kind:
+    """The kind of ``value``, looking into containers and attributes down to a fixed depth."""
+    quick = _QUICK.get(type(value))
+    if quick is not None:
+        return quick(value, depth)
+    if isinstance(value, np.generic):
+        return _SCALARS.get(value.dtype.kind) or Opaque(type(value))
+    if isinstance(value, np.ndarray):
+        return _array(value, depth)
+    if isinstance(value, _CALLABLE) or value is np.matmul or callable(value) and not hasattr(value, "__dict__"):
+        return Known(value)
+    if isinstance(value, _OPAQUE):
+        return Opaque(type(value))
+    if isinstance(value, tuple):
+        return _tuple(value, depth)
+    if isinstance(value, dict) and type(value).__module__ in ("builtins", "collections"):
+        return _dict(value, depth)
+    if type(value).__module__ == "numpy" or type(value).__name__ == "_ArrayFunctionDispatcher":
+        return Known(value) if callable(value) else Opaque(type(value))
+    return _instance(value, depth)
+
+
+def _array(value: Any, depth: int) -> Kind:
+    return _ARRAYS.get(value.dtype.kind) or Opaque(type(value))
+
+
+def _tuple(value: Any, depth: int) -> Kind:
+    if depth >= _DEEPEST:
+        return UNKNOWN
+    if len(value) > _MOST_ITEMS:
+        return Sequence(_items(value, depth), tuple)
+    return Tuple(tuple(kind_of(v, depth + 1) for v in value), type(value))
+
+
+def _list(value: Any, depth: int) -> Kind:
+    return UNKNOWN if depth >= _DEEPEST else Sequence(_items(value, depth))
+
+
+def _items(values: Any, depth: int) -> Kind | None:
+    types_seen = set(map(type, values))
+    if len(types_seen) == 1 and next(iter(types_seen)) in _ONE_KIND:
+        return kind_of(next(iter(values)), depth + 1)
+    out: Kind | None = None
+    for v in values:
+        out = join(out, kind_of(v, depth + 1))
+    return out
+
+
+def _dict(value: Any, depth: int) -> Kind:
+    if depth >= _DEEPEST:
+        return UNKNOWN
+    if len(value) > _MOST_ITEMS or not all(type(k) in (str, int, tuple) for k in value):
+        return Mapping(None, _items(value.values(), depth))
+    return Mapping(tuple((k, kind_of(v, depth + 1)) for k, v in value.items()))
+
+
+def _method(value: Any, depth: int) -> Kind:
+    return Method(value.__func__, kind_of(value.__self__, depth + 1))
+
+
+def _builtin(value: Any, depth: int) -> Kind:
+    owner = getattr(value, "__self__", None)
+    if owner is None or isinstance(owner, types.ModuleType):
+        return Known(value)
+    descriptor = getattr(type(owner), value.__name__, None)
+    return Known(value) if descriptor is None or isinstance(owner, type) else Method(descriptor, kind_of(owner, depth + 1))
+
+
+def _partial(value: Any, depth: int) -> Kind:
+    if depth >= _DEEPEST:
+        return UNKNOWN
+    return Partial(
+        kind_of(value.func, depth + 1),
+        tuple(kind_of(v, depth + 1) for v in value.args),
+        tuple((k, kind_of(v, depth + 1)) for k, v in value.keywords.items()),
+    )
+
+
+def _instance(value: Any, depth: int) -> Kind:
+    fields = getattr(value, "__dict__", None)
+    if depth >= 3 or not isinstance(fields, dict) or len(fields) > _MOST_FIELDS:
+        return Instance(type(value))
+    return Instance(type(value), tuple((k, kind_of(v, depth + 1)) for k, v in fields.items()))
+
+
+_QUICK: dict[type, Callable[[Any, int], Kind]] = {
+    float: lambda v, d: PY_REAL,
+    int: lambda v, d: PY_INT,
+    bool: lambda v, d: PY_BOOL,
+    complex: lambda v, d: PY_COMPLEX,
+    np.ndarray: _array,
+    np.float64: lambda v, d: _SCALARS["f"],
+    type(None): lambda v, d: Known(None),
+    str: lambda v, d: Opaque(str),
+    list: _list,
+    tuple: _tuple,
+    dict: _dict,
+    types.FunctionType: lambda v, d: Known(v),
+    types.MethodType: _method,
+    types.BuiltinMethodType: _builtin,
+    functools.partial: _partial,
+}
+_ONE_KIND = {float, int, bool, complex, np.float64}

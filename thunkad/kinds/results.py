@@ -1,0 +1,349 @@
+"""The kind of a result from the kinds of the operands."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from thunkad.kinds.lattice import (
+    ARRAY,
+    NUMERIC,
+    PY_BOOL,
+    PY_COMPLEX,
+    PY_INT,
+    PY_REAL,
+    UNKNOWN,
+    Kind,
+    Known,
+    Mapping,
+    Num,
+    Opaque,
+    Sequence,
+    Tuple,
+    item_of,
+    join,
+    join_fields,
+    value_of,
+)
+
+UFUNC_OF_OPERATOR = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
+    "**": np.power, "@": np.matmul, "<<": np.left_shift, ">>": np.right_shift, "|": np.bitwise_or, "^": np.bitwise_xor,
+    "&": np.bitwise_and,
+}  # fmt: skip
+UFUNC_OF_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
+FUNCTION_OF_OPERATOR = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
+    "|": operator.or_, "^": operator.xor, "&": operator.and_,
+}  # fmt: skip
+FUNCTION_OF_UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+
+_COMPLEX_RESULTS = {np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft, np.fft.rfft2,
+                    np.fft.rfftn, np.fft.ihfft}  # fmt: skip
+_REAL_RESULTS = {np.real, np.imag, np.angle, np.fft.irfft, np.fft.irfft2, np.fft.irfftn, np.fft.hfft, np.linalg.norm}
+_UNSURE_FIELD = {np.linalg.eig, np.linalg.eigvals, np.roots, np.asarray, np.array}
+_REDUCTIONS = {np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.std, np.var, np.median, np.ptp, np.nansum,
+               np.nanmean, np.nanmax, np.nanmin, np.linalg.norm, np.average, np.any, np.all, np.argmax, np.argmin}  # fmt: skip
+_SCALARS = {np.linalg.det: "scalar", np.vdot: "scalar", np.trace: "any"}
+_INT_RESULTS = {np.argmax, np.argmin, np.argsort, np.size, np.ndim, np.count_nonzero, np.searchsorted, np.digitize, np.arange}
+_ALLOCATE = {np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.linspace}
+
+
+def binary(op: str, a: Kind, b: Kind) -> Kind:
+    """The kind of ``a op b``."""
+    if isinstance(a, Num) and isinstance(b, Num):
+        form = _form(a, b)
+        if op in ("/",) and form == "python" and "complex" not in (a.field, b.field):
+            return PY_REAL
+        field = join_fields(a.field, b.field)
+        if op == "/" and field in ("int", "bool"):
+            field = "real"
+        if op == "**":
+            if form == "python" and field == "int":
+                field = "any"
+            elif form == "python" and field == "real":
+                field = "any"  # a negative Python float to a fraction is complex
+        if op in ("+", "-", "*", "**", "//", "%") and field == "bool":
+            field = "int"
+        return Num(form, field)
+    if op == "+" and isinstance(a, Sequence) and isinstance(b, Sequence) and a.cls is b.cls:
+        return Sequence(join(a.item, b.item), a.cls)
+    if op == "+" and isinstance(a, Tuple) and isinstance(b, Tuple):
+        return Tuple(a.items + b.items)
+    if op == "*" and isinstance(a, (Sequence, Tuple)) and isinstance(b, Num):
+        return Sequence(item_of(a), list if isinstance(a, Sequence) and a.cls is list else tuple)
+    if isinstance(a, Opaque) and a.cls is str:
+        return a
+    return UNKNOWN
+
+
+def _form(a: Num, b: Num) -> str:
+    forms = {a.form, b.form}
+    if "array" in forms:
+        return "array"
+    if "any" in forms:
+        return "any"
+    return "scalar" if "scalar" in forms else "python"
+
+
+def unary(op: str, a: Kind) -> Kind:
+    if op == "not":
+        return PY_BOOL
+    if isinstance(a, Num):
+        return Num(a.form, "int" if a.field == "bool" and a.form == "python" else a.field)
+    return UNKNOWN
+
+
+def compare(op: str, a: Kind, b: Kind) -> Kind:
+    if op in ("is", "is not", "in", "not in"):
+        return PY_BOOL
+    if isinstance(a, Num) and isinstance(b, Num):
+        form = _form(a, b)
+        return PY_BOOL if form == "python" else Num(form, "bool")
+    return PY_BOOL if isinstance(a, (Opaque, Known)) else UNKNOWN
+
+
+def is_basic_index(k: Kind) -> bool:
+    """Whether an index of kind ``k`` gives a view or an element (never a gather)."""
+    if isinstance(k, Num):
+        return k.is_scalar and k.field == "int"
+    if isinstance(k, Tuple):
+        return all(map(is_basic_index, k.items))
+    return isinstance(k, Opaque) and k.cls is slice or isinstance(k, Known) and k.value in (None, Ellipsis)
+
+
+def element(container: Kind, index: Kind, constant: Any = None) -> Kind:
+    """The kind of ``container[index]``; ``constant`` is a one-tuple of the index when it is a literal."""
+    if isinstance(container, Num):
+        return Num("any", container.field)
+    if isinstance(container, Tuple):
+        if constant is not None and type(constant[0]) is int and -len(container.items) <= constant[0] < len(container.items):
+            return container.items[constant[0]]
+        if isinstance(index, Opaque) and index.cls is slice:
+            return Sequence(item_of(container) if container.items else None, tuple)
+        return item_of(container)
+    if isinstance(container, Sequence):
+        return container if isinstance(index, Opaque) and index.cls is slice else item_of(container)
+    if isinstance(container, Mapping):
+        if constant is not None and container.entries is not None:
+            return dict(container.entries).get(constant[0], UNKNOWN)
+        return value_of(container) or UNKNOWN
+    if isinstance(container, Opaque) and container.cls is str:
+        return container
+    return UNKNOWN
+
+
+_SHAPE = Sequence(PY_INT, tuple)
+_ARRAY_ATTRIBUTES: dict[str, Kind] = {
+    "shape": _SHAPE, "strides": _SHAPE, "ndim": PY_INT, "size": PY_INT, "itemsize": PY_INT, "nbytes": PY_INT,
+    "dtype": Opaque(np.dtype),
+}  # fmt: skip
+
+
+def array_attribute(owner: Num, name: str) -> Kind | None:
+    """The kind of an attribute of a number or array, None if it has no such data attribute."""
+    if name in _ARRAY_ATTRIBUTES and owner.form != "python":
+        return _ARRAY_ATTRIBUTES[name]
+    if name in ("real", "imag"):
+        return Num(owner.form, "real" if not owner.is_real else owner.field)
+    if name in ("T", "mT") and owner.form != "python":
+        return owner
+    return None
+
+
+def _field_of(k: Kind) -> str:
+    if isinstance(k, Num):
+        return k.field
+    if isinstance(k, (Tuple, Sequence)):
+        inner = item_of(k)
+        return _field_of(inner) if inner is not UNKNOWN else "any"
+    return "any"
+
+
+def _numeric_fields(args: list[Kind]) -> str:
+    field = "int"
+    seen = False
+    for a in args:
+        if isinstance(a, (Num, Tuple, Sequence)):
+            field, seen = join_fields(field, _field_of(a)), True
+    return field if seen else "any"
+
+
+def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    """The kind of ``fn(*args, **kwargs)`` for a library function; ``Unknown`` for any other."""
+    if isinstance(fn, np.ufunc):
+        return _ufunc(fn, args, kwargs)
+    simple = _SIMPLE.get(fn) if _hashable(fn) else None
+    if simple is not None:
+        return simple(args, kwargs)
+    module = getattr(fn, "__module__", None) or ""
+    if module == "math":
+        return Tuple((PY_REAL, PY_INT)) if fn is math.frexp else PY_INT if fn in _MATH_INTS else PY_REAL
+    if module == "cmath":
+        return PY_COMPLEX
+    if module == "numpy" or module.startswith("numpy."):
+        return _numpy(fn, args, kwargs)
+    owner = getattr(fn, "__objclass__", None)
+    if owner is not None and issubclass(owner, np.ndarray):
+        return _array_method(fn.__name__, args, kwargs)
+    if owner is not None and owner in (str, bytes):
+        return Opaque(owner)
+    return UNKNOWN
+
+
+_MATH_INTS = {math.floor, math.ceil, math.trunc, math.factorial, math.gcd, math.comb, math.perm, math.isqrt}
+
+
+def _hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
+
+
+def _ufunc(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    field = _numeric_fields(args)
+    if fn is np.absolute or fn in (np.fabs, np.arctan2, np.hypot):
+        field = "real" if field != "int" or fn is not np.absolute else "int"
+    elif fn.nout == 1 and all(t.endswith("?") for t in fn.types if "O" not in t):
+        field = "bool"
+    elif field in ("int", "bool") and not any(t.endswith("->l") for t in fn.types):
+        field = "real"
+    forms = {a.form if isinstance(a, Num) else "array" for a in args}
+    form = "array" if "array" in forms else "any" if "any" in forms else "scalar"
+    if "out" in kwargs or "where" in kwargs:
+        form = "any"
+    one = Num(form, field)
+    return one if fn.nout == 1 else Tuple((one,) * fn.nout)
+
+
+def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    field = _numeric_fields(args[:1] if fn in _REDUCTIONS else args)
+    if fn in _COMPLEX_RESULTS:
+        field = "complex"
+    elif fn in _REAL_RESULTS:
+        field = "real"
+    elif fn in _UNSURE_FIELD and field == "any":
+        field = "any"
+    elif fn in (np.linalg.eig, np.linalg.eigvals, np.roots):
+        field = "any"
+    elif fn in _INT_RESULTS and fn is not np.arange:
+        return Num("any", "int")
+    elif fn is np.shape:
+        return _SHAPE
+    elif fn in (np.zeros, np.ones, np.empty, np.eye, np.identity) or fn is np.linspace:
+        field = "real" if "dtype" not in kwargs and len(args) < 2 or fn is np.linspace and field != "complex" else "any"
+        return Num("array", field)
+    elif fn in (np.isclose, np.iscomplexobj, np.allclose, np.array_equal):
+        field = "bool"
+    elif field in ("int", "bool") and fn not in (np.arange, np.reshape, np.concatenate, np.stack, np.max, np.min, np.sum, np.array):
+        field = "any"
+    if "dtype" in kwargs:
+        field = "any"
+    if fn in _REDUCTIONS:
+        whole = len(args) < 2 and "axis" not in kwargs and "keepdims" not in kwargs or fn is np.average and "axis" not in kwargs
+        return Num("scalar" if whole else "any", field)
+    if fn in _SCALARS and all(isinstance(a, Num) for a in args):
+        return Num("any", field)
+    return Num("any", field)
+
+
+def _array_method(name: str, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    function = getattr(np, name, None)
+    if name in ("item", "tolist"):
+        field = _field_of(args[0])
+        return Num("python", field) if name == "item" else UNKNOWN
+    if name == "astype":
+        return NUMERIC if isinstance(args[0], Num) and args[0].form == "any" else ARRAY
+    if name in ("copy", "flatten", "ravel", "reshape", "transpose", "squeeze", "swapaxes", "view", "__copy__"):
+        return args[0]
+    if function is not None and not isinstance(function, np.ufunc):
+        return _numpy(function, args, kwargs)
+    return Num("any", _field_of(args[0]))
+
+
+def _first(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return args[0] if args else UNKNOWN
+
+
+def _number(k: Kind) -> Any:
+    return lambda args, kwargs: k
+
+
+def _min_max(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    if len(args) == 1:
+        return item_of(args[0])
+    out: Kind | None = None
+    for a in args:
+        out = join(out, a)
+    return out or UNKNOWN
+
+
+def _sum(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    item = item_of(args[0]) if args else UNKNOWN
+    start = args[1] if len(args) > 1 else kwargs.get("start", PY_INT)
+    return join(binary("+", start, item), start) or UNKNOWN
+
+
+def _zip(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return Sequence(Tuple(tuple(map(item_of, args))))
+
+
+def _enumerate(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return Sequence(Tuple((PY_INT, item_of(args[0])))) if args else UNKNOWN
+
+
+def _list(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    if not args:
+        return Sequence(None)
+    item = item_of(args[0])
+    return Sequence(None if isinstance(args[0], Sequence) and args[0].item is None else item)
+
+
+def _tuple(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    if args and isinstance(args[0], Tuple):
+        return Tuple(args[0].items)
+    found = _list(args, kwargs)
+    return Sequence(found.item, tuple) if isinstance(found, Sequence) else UNKNOWN
+
+
+def _abs(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    a = args[0] if args else UNKNOWN
+    if not isinstance(a, Num):
+        return UNKNOWN
+    return Num(a.form, "real" if a.field in ("complex", "any") else "int" if a.field == "bool" else a.field)
+
+
+def _items(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    value = value_of(args[0]) if args and isinstance(args[0], Mapping) else None
+    return Sequence(Tuple((UNKNOWN, value or UNKNOWN)))
+
+
+def _values(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    value = value_of(args[0]) if args and isinstance(args[0], Mapping) else None
+    return Sequence(value or UNKNOWN)
+
+
+def _get(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    value = value_of(args[0]) if args and isinstance(args[0], Mapping) else UNKNOWN
+    default: Kind = args[2] if len(args) > 2 else Known(None)
+    return join(value, default) or UNKNOWN
+
+
+_SIMPLE: dict[Any, Any] = {
+    builtins.len: _number(PY_INT), builtins.float: _number(PY_REAL), builtins.int: _number(PY_INT),
+    builtins.bool: _number(PY_BOOL), builtins.complex: _number(PY_COMPLEX), builtins.isinstance: _number(PY_BOOL),
+    builtins.hasattr: _number(PY_BOOL), builtins.callable: _number(PY_BOOL), builtins.any: _number(PY_BOOL),
+    builtins.all: _number(PY_BOOL), builtins.range: _number(Opaque(range)), builtins.str: _number(Opaque(str)),
+    builtins.repr: _number(Opaque(str)), builtins.print: _number(Known(None)), builtins.hash: _number(PY_INT),
+    builtins.id: _number(PY_INT), builtins.abs: _abs, builtins.min: _min_max, builtins.max: _min_max, builtins.sum: _sum,
+    builtins.zip: _zip, builtins.enumerate: _enumerate, builtins.list: _list, builtins.tuple: _tuple,
+    builtins.reversed: _list, builtins.sorted: _list, dict.items: _items, dict.values: _values, dict.get: _get,
+    dict.copy: _first, list.copy: _first, np.float64: _number(Num("scalar", "real")), np.float32: _number(Num("scalar", "real")),
+}  # fmt: skip

@@ -1,0 +1,303 @@
+"""Adding, indexing and materialising cotangents of any structure: what generated code calls where kinds are not known."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import CotangentError, NonScalarOutputError
+from thunkad.runtime.arrays import shape_only, zeros
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
+
+
+def add(a: Any, b: Any) -> Any:
+    """The sum of two cotangents of one value; neither operand is changed."""
+    a, b = unthunk(a), unthunk(b)
+    if isinstance(a, AbstractZero):
+        return b
+    if isinstance(b, AbstractZero):
+        return a
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple, np.ndarray)):
+        if len(a) != len(b):
+            raise CotangentError(f"two cotangents of one sequence have {len(a)} and {len(b)} entries")
+        return [add(x, y) for x, y in zip(a, b)] if isinstance(a, list) else tuple(add(x, y) for x, y in zip(a, b))
+    if isinstance(b, (list, tuple)):
+        return add(b, a)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return {**a, **{k: add(a[k], v) if k in a else v for k, v in b.items()}}
+    if isinstance(a, Tangent) and isinstance(b, Tangent):
+        return Tangent(a.cls, add(a.fields, b.fields))
+    return a + b
+
+
+def own(x_bar: Any, x: Any) -> Any:
+    """A copy of the cotangent of ``x`` that may be written in place."""
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, AbstractZero):
+        return zeros(x)
+    if isinstance(x, list):
+        return list(x_bar)
+    if isinstance(x_bar, np.ndarray):
+        if isinstance(x, np.ndarray) and x_bar.shape != x.shape:
+            x_bar = np.broadcast_to(x_bar, x.shape)
+        return np.array(x_bar, dtype=np.result_type(x_bar, np.float16))
+    if isinstance(x, np.ndarray):
+        return np.full(x.shape, x_bar)
+    return dict(x_bar) if isinstance(x_bar, dict) else x_bar
+
+
+@shape_only("x")
+def dense(x_bar: Any, x: Any) -> Any:
+    """``x_bar``, or zeros like ``x`` where it is a structural zero."""
+    x_bar = unthunk(x_bar)
+    return zeros(x) if isinstance(x_bar, AbstractZero) else x_bar
+
+
+def index_add(x_bar: Any, index: Any, v: Any) -> Any:
+    """Add ``v`` at ``index`` of the buffer ``x_bar`` (in place where it can be changed) and return it."""
+    v = unthunk(v)
+    if isinstance(v, AbstractZero):
+        return x_bar
+    if isinstance(x_bar, np.ndarray):
+        if _gathers(index):
+            np.add.at(x_bar, index, v)
+        else:
+            x_bar[index] += v
+        return x_bar
+    if isinstance(x_bar, dict):
+        x_bar[index] = add(x_bar[index], v) if index in x_bar else v
+        return x_bar
+    if isinstance(x_bar, list):
+        if isinstance(index, slice):
+            for k, part in zip(range(*index.indices(len(x_bar))), v):
+                x_bar[k] = add(x_bar[k], part)
+        else:
+            x_bar[index] = add(x_bar[index], v)
+        return x_bar
+    if isinstance(x_bar, tuple):
+        return tuple(index_add(list(x_bar), index, v))
+    return x_bar + v  # a number that was indexed with () or ...
+
+
+def _gathers(index: Any) -> bool:
+    """Whether an index may name an element twice: it holds an integer array or a list."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(p, (list, np.ndarray)) and np.asarray(p).dtype.kind != "b" and np.ndim(p) for p in parts)
+
+
+def entry(t_bar: Any, key: Any) -> Any:
+    """The cotangent of one entry of a container, a zero tangent where there is none."""
+    t_bar = unthunk(t_bar)
+    if isinstance(t_bar, AbstractZero):
+        return ZERO
+    if isinstance(t_bar, (dict, Tangent)):
+        return t_bar.get(key, ZERO) if isinstance(t_bar, dict) else t_bar[key]
+    return unthunk(t_bar[key])
+
+
+def gather(parts: tuple[Any, ...], x: Any) -> Any:
+    """The cotangent of ``x`` from the cotangents of its items, as unpacking ``x`` gave them."""
+    if isinstance(x, np.ndarray):
+        x_bar = zeros(x)
+        if isinstance(x_bar, AbstractZero):
+            return ZERO
+        if any(np.iscomplexobj(p) for p in parts) and not np.iscomplexobj(x_bar):
+            parts = tuple(np.real(p) for p in parts)
+        for k, part in enumerate(parts):
+            if not isinstance(part, AbstractZero):
+                x_bar[k] = part
+        return x_bar
+    return list(parts) if isinstance(x, list) else tuple(parts)
+
+
+def split(t_bar: Any, stars: tuple[int, ...], lengths: tuple[int, ...]) -> tuple[Any, ...]:
+    """Cut the cotangent of a display with starred items: one part per item, a sequence for each starred one."""
+    total = sum(lengths)
+    t_bar = unthunk(t_bar)
+    items = [ZERO] * total if isinstance(t_bar, AbstractZero) else list(t_bar)
+    out, at = [], 0
+    for k, length in enumerate(lengths):
+        out.append(items[at : at + length] if k in stars else items[at])
+        at += length
+    return tuple(out)
+
+
+def like(parts: Any, x: Any) -> Any:
+    """A list of item cotangents as the cotangent of the sequence ``x``."""
+    if isinstance(parts, AbstractZero):
+        return parts
+    return gather(tuple(parts), x)
+
+
+def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
+    """The cotangent of ``x`` when that of ``x.name`` is ``y_bar``."""
+    y_bar = unthunk(y_bar)
+    if isinstance(y_bar, AbstractZero):
+        return ZERO
+    if isinstance(x, np.ndarray) or isinstance(x, np.generic):
+        if name in ("T", "mT"):
+            return getattr(y_bar, name)
+        if name == "real":
+            return y_bar if not np.iscomplexobj(x) else y_bar + 0j
+        if name == "imag":
+            return 1j * y_bar if np.iscomplexobj(x) else ZERO
+        return ZERO
+    if isinstance(x, (float, int)):
+        return y_bar if name == "real" else ZERO
+    if isinstance(x, complex):
+        return y_bar + 0j if name == "real" else 1j * y_bar
+    if isinstance(x, tuple) and name in getattr(type(x), "_fields", ()):
+        parts = [ZERO] * len(x)
+        parts[type(x)._fields.index(name)] = y_bar  # type: ignore[attr-defined]
+        return tuple(parts)
+    return Tangent(type(x), {name: y_bar})
+
+
+def scalar_seed(value: Any) -> Any:
+    """The cotangent with which the gradient of ``value`` starts: one, after checking that ``value`` is one real number."""
+    if isinstance(value, (float, int)) and not isinstance(value, bool):
+        return 1.0
+    if isinstance(value, (np.ndarray, np.generic)) and value.size == 1:
+        kind = value.dtype.kind
+        if kind in "fiu":
+            return 1.0 if value.ndim == 0 else np.ones(value.shape, value.dtype if kind == "f" else float)
+        if kind == "c":
+            raise NonScalarOutputError(
+                "grad needs a real result, but the function returned a complex number",
+                hint="take the real part or the absolute value, or use vjp with a complex cotangent",
+            )
+    if isinstance(value, complex):
+        raise NonScalarOutputError(
+            "grad needs a real result, but the function returned a complex number",
+            hint="take the real part or the absolute value, or use vjp with a complex cotangent",
+        )
+    raise NonScalarOutputError(
+        f"grad needs a function that returns one real number (a scalar), but the output is {describe(value)}",
+        hint="return a number, for example np.sum(…); for larger outputs use jacobian or vjp; does a return statement miss?"
+        if value is None
+        else "for larger outputs use jacobian or vjp",
+    )
+
+
+def describe(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return f"an array of shape {value.shape} and type {value.dtype}"
+    return f"of type {type(value).__name__}"
+
+
+def project(x_bar: Any, x: Any) -> Any:
+    """``x_bar`` as the gradient of ``x``: its dtype, real where ``x`` is real, its shape, its structure; zeros made explicit."""
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, NotImplementedTangent):
+        x_bar.demand()
+    if isinstance(x, np.ndarray):
+        return _project_array(x_bar, x)
+    if isinstance(x, np.generic):
+        found = _project_array(x_bar, np.asarray(x))
+        return found[()] if isinstance(found, np.ndarray) else found
+    if isinstance(x, bool) or x is None or isinstance(x, (str, bytes)):
+        return ZERO if not isinstance(x_bar, AbstractZero) else x_bar
+    if isinstance(x, (float, int)):
+        return _project_number(x_bar)
+    if isinstance(x, complex):
+        return 0j if isinstance(x_bar, AbstractZero) else complex(_item(x_bar))
+    return _project_structure(x_bar, x)
+
+
+def _project_structure(x_bar: Any, x: Any) -> Any:
+    """The gradient of a container or object in its own structure, in fresh memory; ``NoTangent`` for leaves without one."""
+    if isinstance(x, dict):
+        return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
+    if isinstance(x, (list, tuple)):
+        return type(x)(_leaf(entry(x_bar, k), v) for k, v in enumerate(x))
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        made = object.__new__(type(x))
+        for f in dataclasses.fields(x):
+            object.__setattr__(made, f.name, _leaf(entry(x_bar, f.name), getattr(x, f.name)))
+        return made
+    if isinstance(x_bar, Tangent):
+        return Tangent(x_bar.cls, {k: _leaf(v, getattr(x, k, None)) for k, v in x_bar.fields.items()})
+    return NO_TANGENT if isinstance(x_bar, AbstractZero) else x_bar
+
+
+def _leaf(x_bar: Any, x: Any) -> Any:
+    found = project_copy(x_bar, x)
+    return NO_TANGENT if isinstance(found, AbstractZero) else found
+
+
+def _item(x_bar: Any) -> Any:
+    return x_bar.item() if isinstance(x_bar, (np.ndarray, np.generic)) else x_bar
+
+
+def _project_number(x_bar: Any) -> Any:
+    if isinstance(x_bar, AbstractZero):
+        return 0.0
+    if type(x_bar) in (float, np.float64):
+        return x_bar
+    if isinstance(x_bar, np.ndarray) and x_bar.size != 1:
+        raise CotangentError(f"the cotangent of a number has shape {x_bar.shape}")
+    x_bar = _item(x_bar)
+    return float(x_bar.real if isinstance(x_bar, complex) else x_bar)
+
+
+def _project_array(x_bar: Any, x: Any) -> Any:
+    kind = x.dtype.kind
+    if kind not in "fciu":
+        return ZERO
+    dtype = x.dtype if kind in "fc" else np.dtype(float)
+    if isinstance(x_bar, AbstractZero):
+        return np.zeros(x.shape, dtype)
+    if kind != "c" and np.iscomplexobj(x_bar):
+        x_bar = np.real(x_bar)
+    if np.shape(x_bar) != x.shape:
+        if np.size(x_bar) != x.size and np.ndim(x_bar):
+            raise CotangentError(f"a cotangent of shape {np.shape(x_bar)} was made for an array of shape {x.shape}")
+        x_bar = np.broadcast_to(x_bar, x.shape) if np.ndim(x_bar) == 0 else np.reshape(x_bar, x.shape)
+    return np.asarray(x_bar, dtype)
+
+
+def project_copy(x_bar: Any, x: Any) -> Any:
+    """:func:`project`, into memory of its own: what is handed out must not be the user's array, a residual or a seed."""
+    found = project(x_bar, x)
+    return found.copy() if isinstance(found, np.ndarray) and (found is x_bar or found.base is not None) else found
+
+
+def aux_seed(result: Any) -> Any:
+    """The cotangent of ``(value, aux)``: that of ``value``, and nothing for ``aux``."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise NonScalarOutputError(
+            f"has_aux=True needs a function that returns (value, aux), but the output is {describe(result)}",
+            hint="return a pair, or leave has_aux out",
+        )
+    return scalar_seed(result[0]), ZERO
+
+
+def seed_of(value_bar: Any, value: Any) -> Any:
+    """The user's cotangent as the adjoint may keep it: unthunked, checked against ``value``, copied."""
+    value_bar = unthunk(value_bar)
+    if isinstance(value_bar, AbstractZero):
+        return value_bar if not isinstance(value, (np.ndarray, np.generic, float, int)) else zeros(value)
+    if isinstance(value, (tuple, list)) and isinstance(value_bar, (tuple, list)):
+        if len(value) != len(value_bar):
+            raise CotangentError(f"the result has {len(value)} entries and its cotangent {len(value_bar)}")
+        return type(value_bar)(seed_of(b, v) for b, v in zip(value_bar, value)) if type(value_bar) in (tuple, list) else tuple(
+            seed_of(b, v) for b, v in zip(value_bar, value)
+        )
+    if isinstance(value, dict) and isinstance(value_bar, dict):
+        return {k: seed_of(b, value[k]) for k, b in value_bar.items()}
+    if isinstance(value, np.ndarray):
+        if np.shape(value_bar) != value.shape:
+            raise CotangentError(
+                f"the result has shape {value.shape} and its cotangent {np.shape(value_bar)}",
+                hint="a cotangent has the shape of the result",
+            )
+        return np.array(value_bar)
+    if isinstance(value, (float, int, np.generic)) and np.size(value_bar) != 1:
+        raise CotangentError(f"the result is a number and its cotangent has shape {np.shape(value_bar)}")
+    return value_bar[()] if isinstance(value_bar, np.ndarray) and value_bar.ndim == 0 else value_bar
