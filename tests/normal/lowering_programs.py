@@ -754,3 +754,21 @@ program(
     (89,),
     (90,),
 )
+program(
+    "tuples_in_an_index",
+    "def f(k):\n    a = np.arange(24).reshape(2, 3, 4)\n    return a[:, (0, k)], a[[0, 1], (1, 2)], a[(0, k), 1:, ...]",
+    (1,),
+)
+program(
+    "inlined_in_inlined_in_escaping",
+    """
+def f(x):
+    def outer(a):
+        b = a + x
+        def inner(c): return b * c
+        return inner(a) + inner(2)
+    def escapes(v): return outer(v) + x
+    return list(map(escapes, [1, 2])), outer(5)
+""",
+    (3,),
+)

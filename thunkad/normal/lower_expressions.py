@@ -140,7 +140,7 @@ def held_index(b: Builder, node: Any) -> tuple[list[Held], Rebuild]:
     if kind == "Tuple" and not any(type(e).__name__ == "Starred" for e in node.elts):
         if not node.elts:
             return [b.hold(b.temp(n.TupleExpr(())))], lambda parts: parts[0]
-        items = [held_index(b, e) for e in node.elts]
+        items = [held_index(b, e) if type(e).__name__ == "Slice" else _held_atom(b, e) for e in node.elts]
 
         def as_tuple(parts: list[n.Expr]) -> n.Expr:
             out, start = [], 0
@@ -153,6 +153,10 @@ def held_index(b: Builder, node: Any) -> tuple[list[Held], Rebuild]:
     if kind == "Tuple":  # x[*i, 1:2]: the index is a tuple like any other
         held = [b.hold(_index_item(b, e)) for e in node.elts]
         return [b.hold(b.temp(n.TupleExpr(tuple(b.settle(held)))))], lambda parts: parts[0]
+    return _held_atom(b, node)
+
+
+def _held_atom(b: Builder, node: Any) -> tuple[list[Held], Rebuild]:
     return [b.hold(b.atom(node))], lambda parts: parts[0]
 
 

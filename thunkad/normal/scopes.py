@@ -79,22 +79,18 @@ class Scopes:
 
     def _used_by(self, scope: Scope) -> list[Use]:
         """Uses of names in ``scope`` and in functions inlined into it, except uses of their own variables by these."""
-        out: list[Use] = []
-        seen: set[Scope] = set()
         parts = [scope]
-        while parts:
-            part = parts.pop()
-            if part in seen:
-                continue
-            seen.add(part)
+        uses: dict[int, tuple[Use, Scope | None]] = {}
+        for part in parts:
             for use in self._uses:
                 if use.scope.inside(part):
                     owner = use.scope.owner(use.name)
                     if owner is not None and use.name in owner.functions:
-                        parts.append(owner.functions[use.name])
-                    elif owner is None or not owner.inside(part):
-                        out.append(use)
-        return out
+                        if owner.functions[use.name] not in parts:
+                            parts.append(owner.functions[use.name])
+                    else:
+                        uses[id(use)] = (use, owner)
+        return [u for u, owner in uses.values() if owner is None or not any(owner.inside(p) for p in parts)]
 
     # ------------------------------------------------------------ decisions
 
