@@ -49,8 +49,16 @@ def _check(mode: Any) -> None:
 
 
 @shape_only("array")
-def pad_bar(y_bar: Any, array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> Any:
+def pad_bar(
+    y_bar: Any,
+    array: Any,
+    pad_width: Any,
+    mode: Any = "constant",
+    reflect_type: Any = None,
+    stat_length: Any = None,
+) -> Any:
     """The cotangent of ``array`` for ``np.pad``."""
+    keywords = {"reflect_type": reflect_type, "stat_length": stat_length}
     _check(mode)
     pairs = _pairs(pad_width, np.ndim(array))
     if mode in ("constant", "empty"):
@@ -63,8 +71,14 @@ def pad_bar(y_bar: Any, array: Any, pad_width: Any, mode: Any = "constant", **ke
     return y_bar
 
 
-def pad_dot(array_dot: Any, array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> Any:
+def pad_dot(
+    array_dot: Any,
+    array: Any,
+    pad_width: Any,
+    mode: Any = "constant",
+    reflect_type: Any = None,
+    stat_length: Any = None,
+) -> Any:
     """The tangent of ``np.pad``: what is put at the margin from outside doesn't move."""
     _check(mode)
-    moving = {k: v for k, v in keywords.items() if k not in ("constant_values", "end_values")}
-    return padded(array_dot, pad_width, mode, **moving)
+    return padded(array_dot, pad_width, mode, reflect_type=reflect_type, stat_length=stat_length)

@@ -130,7 +130,7 @@ def _(array, pad_width, mode="constant", *, constant_values=None, end_values=Non
 
     def pullback(y_bar):
         return (
-            thunk(lambda: pad_bar(y_bar, array, pad_width, mode, reflect_type=reflect_type, stat_length=stat_length)),
+            thunk(lambda: pad_bar(y_bar, array, pad_width, mode, reflect_type, stat_length)),
             NoTangent(),
             NoTangent(),
         )
@@ -159,4 +159,4 @@ def _(
         reflect_type=reflect_type,
         stat_length=stat_length,
     )
-    return y, pad_dot(array_dot, array, pad_width, mode, reflect_type=reflect_type, stat_length=stat_length)
+    return y, pad_dot(array_dot, array, pad_width, mode, reflect_type, stat_length)
