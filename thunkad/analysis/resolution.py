@@ -34,6 +34,7 @@ from thunkad.kinds.lattice import (
 )
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
+from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.resolve import Decision
 from thunkad.runtime.unbound import Unbound
 
@@ -374,7 +375,10 @@ class _Run:
                 decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
                 if decision.how != "constant":
                     return self.dynamic(s, e.func, args, kwargs, kinds, results.call(callee.value, [NUMERIC], {}))
-            return self.looked_up(s, callee.value, args, kwargs, kinds, None)
+            function = numeric_function(callee.value, kinds)
+            if function is None:
+                return self.dynamic(s, e.func, args, kwargs, kinds)
+            return self.looked_up(s, function, args, kwargs, kinds, None)
         if isinstance(callee, Lifted) and type(e.func) is n.Name and not any(type(a) is n.Star for a in args):
             return self.lifted(s, e, callee, args, kwargs, kinds)
         return self.dynamic(s, e.func, args, kwargs, kinds)

@@ -19,11 +19,13 @@ from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.kinds.results import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.python.operators import OPERATORS
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
 
 _UFUNC = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
 _UFUNC.update({FUNCTION_OF_UNARY[op]: u for op, u in UFUNC_OF_UNARY.items()})
+_UFUNC.update(OPERATORS)
 _NUMBER = (float, int, complex, np.ndarray, np.generic)
 
 #: Cotangents of a whole call: of the callee, of the positional arguments, of the keyword arguments.

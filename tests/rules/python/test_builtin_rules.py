@@ -190,8 +190,7 @@ BODIES = [
     (pow, (2.0, 3.0), 8.0),
     (divmod, (7.5, 2.0), (3.0, 1.5)),
     (operator.iadd, ([1.0], [2.0]), [1.0, 2.0]),
-    (operator.getitem, ([1.0, 2.0], 1), 2.0),
-    (operator.matmul, (np.ones(2), np.ones(2)), 2.0),
+    (operator.concat, ([1.0], [2.0]), [1.0, 2.0]),
 ]
 
 

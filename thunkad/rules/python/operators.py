@@ -1,17 +1,18 @@
 """The :mod:`operator` module: which NumPy function each operator is on numbers and arrays, and what it is on anything else.
 
-An operator on numbers or arrays resolves by :data:`OPERATORS`; where the operands are something else, or not known, the
-alternative body (the operator itself, spelled with its sign) is looked into instead.
+An operator on numbers or arrays resolves by :data:`OPERATORS`; on anything else it is a special method, which the compiler
+finds by itself (so there are no alternative bodies here for those: the body would be the operator again).
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from thunkad.kinds.lattice import Kind, Num
 from thunkad.rules.library import alternative, non_differentiable
 
 OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -42,6 +43,22 @@ OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 """Operators on numbers and arrays → the NumPy function of that meaning."""
 
+
+
+def numeric_function(fn: Any, kinds: Sequence[Kind]) -> Any:
+    """What a call of ``fn`` is for operands of these kinds.
+
+    An operator is its NumPy function on numbers and arrays, and None where that is not known; anything else is itself.
+    """
+    try:
+        function = OPERATORS.get(fn)
+    except TypeError:  # an unhashable callee
+        return fn
+    if function is None:
+        return fn
+    return function if all(isinstance(kind, Num) for kind in kinds) else None
+
+
 non_differentiable(
     operator.eq,
     operator.ne,
@@ -61,69 +78,9 @@ non_differentiable(
 )
 
 
-@alternative(operator.add)
-def add(a, b):
-    return a + b
-
-
-@alternative(operator.sub)
-def sub(a, b):
-    return a - b
-
-
-@alternative(operator.mul)
-def mul(a, b):
-    return a * b
-
-
-@alternative(operator.truediv)
-def truediv(a, b):
-    return a / b
-
-
-@alternative(operator.floordiv)
-def floordiv(a, b):
-    return a // b
-
-
-@alternative(operator.mod)
-def mod(a, b):
-    return a % b
-
-
-@alternative(operator.pow)
-def power(a, b):
-    return a**b
-
-
-@alternative(operator.matmul)
-def matmul(a, b):
-    return a @ b
-
-
-@alternative(operator.neg)
-def neg(a):
-    return -a
-
-
-@alternative(operator.pos)
-def pos(a):
-    return +a
-
-
-@alternative(operator.abs)
-def absolute(a):
-    return abs(a)
-
-
 @alternative(operator.concat)
 def concat(a, b):
     return a + b
-
-
-@alternative(operator.getitem)
-def getitem(a, b):
-    return a[b]
 
 
 @alternative(operator.setitem)
