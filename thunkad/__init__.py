@@ -2,15 +2,32 @@
 
 from thunkad.api import differentiable, grad, jacobian, value_and_grad, vjp
 from thunkad.compiled.policy import set_refresh_policy
-from thunkad.errors import *  # noqa: F403
+from thunkad.errors import (
+    AmbiguousRuleError,
+    ArgumentError,
+    CotangentError,
+    NonDifferentiableArgumentError,
+    NonScalarOutputError,
+    NoRuleError,
+    NotImplementedDerivativeError,
+    RuleError,
+    SourceUnavailableError,
+    StaleRuleError,
+    StaleRuleWarning,
+    ThunkadError,
+    UnsupportedSyntaxError,
+)
+from thunkad.rules.define import frule, non_differentiable, opt_out, rrule, scalar_rule
 from thunkad.tangents import (
     InplaceableThunk,
     LazyTuple,
-    NoTangent,
     NotImplementedTangent,
+    NoTangent,
     Tangent,
     Thunk,
     ZeroTangent,
     thunk,
     unthunk,
 )
+
+__version__ = "0.1.0"

@@ -7,6 +7,7 @@ from typing import Any
 
 from thunkad.analysis.resolution import Resolved
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Kind, Num, Sequence
 from thunkad.runtime import arrays, cotangents
@@ -74,18 +75,34 @@ class Bars:
 
     def emit(self, s: n.Stmt) -> None:
         """Append ``s``; cotangents that are only another spelling of a name it rebinds get a name of their own first."""
-        target = s.target if type(s) is n.Assign else s.target.id if type(s) is n.Update and type(s.target) is n.Name else None
-        if target is not None:
-            self.free(target)
+        if type(s) is n.Assign:
+            self.free(s.target, s.value)
+        elif type(s) is n.Update and type(s.target) is n.Name:
+            self.free(s.target.id, s.value)
         s.line = s.line or self.line
         self.out.append(s)
 
-    def free(self, name: str) -> None:
-        for x, bar in self.live.items():
+    def free(self, name: str, pending: n.Expr | None = None) -> None:
+        """Before ``name`` is rebound to ``pending``: move cotangents that live under that name elsewhere."""
+        for x, bar in list(self.live.items()):
             own = self.bar_name(x)
-            if bar.expr == n.Name(name) and own != name:
-                self.out.append(n.Assign(own, bar.expr, line=self.line))
-                self.live[x] = replace(bar, expr=n.Name(own))
+            if bar.expr != n.Name(name) or own == name:
+                continue
+            read = set(walk.names(pending)) if pending is not None else set()
+            if own in read or any(b.expr == n.Name(own) for y, b in self.live.items() if y != x):
+                own = self.names.new(own)
+            self.out.append(n.Assign(own, bar.expr, line=self.line))
+            self.live[x] = replace(bar, expr=n.Name(own))
+
+    def stable(self, seed: n.Expr, operands: list[n.Expr]) -> n.Expr:
+        """``seed`` under a name that contributing to ``operands`` does not rebind."""
+        if type(seed) is not n.Name or len(operands) < 2:
+            return seed
+        if any(self.bar_name(i) == seed.id for e in operands for i in walk.names(e) if i in self.active):
+            name = self.names.new(seed.id)
+            self.emit(n.Assign(name, seed))
+            return n.Name(name)
+        return seed
 
     def assign(self, x: str, expr: n.Expr, owned: bool, maybe_zero: bool = False) -> None:
         name = self.bar_name(x)

@@ -169,8 +169,8 @@ class Generator:
         return tuple(x for x in dict.fromkeys(order) if x in wanted)
 
     def finish(self, name: str, params: list[n.Param], body: list[n.Stmt]) -> n.Function:
-        body = propagate(body)
-        body = eliminate(body, set(), self.purity)
+        for _ in range(2):
+            body = eliminate(propagate(body), set(), self.purity)
         body = comment_groups(body, self.resolved)
         return n.Function(name, params, body, (), self.resolved.function.line, self.resolved.function.filename)
 

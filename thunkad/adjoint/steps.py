@@ -127,8 +127,12 @@ class InlineStep(Step):
         seed = bars.take(self.target)
         if seed is None:
             return
-        names = {**self.names, self.template.seed: seed}
         wanted = [(o, r) for o, r in self.operands if any(i in bars.active for i in walk.names(o))]
+        wanted.sort(key=lambda pair: type(pair[0]) is n.Name and n.Name(bars.bar_name(pair[0].id)) == seed)
+        clashes = [o for o, _ in wanted if type(o) is n.Name and n.Name(bars.bar_name(o.id)) == seed]
+        if len(clashes) > 1 or any(type(o) is not n.Name for o, _ in wanted):
+            seed = bars.stable(seed, [o for o, _ in wanted])
+        names = {**self.names, self.template.seed: seed}
         needed = {i for _, r in wanted for i in walk.names(r)}
         for s in demanded(self.template.reverse, needed):
             for w in walk.writes(s):
@@ -205,7 +209,7 @@ class DisplayStep(Step):
     def reverse(self, bars: Bars) -> None:
         bar = bars.taken(self.target)
         if bar is not None:
-            give_display(bars, self.display, bar.expr)
+            give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]))
 
 
 @dataclass
@@ -248,9 +252,9 @@ class IndexStep(Step):
         bar = bars.taken(self.target)
         if bar is None:
             return
+        value = bars.stable(bar.expr, [n.Name(self.source)] * 2)
         buffer = bars.buffer(self.source)
         kind = bars.kind(self.source)
-        value = bar.expr
         if isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind):
             bars.emit(n.Update(n.Index(buffer, self.index), "+", value))
         else:
@@ -290,9 +294,10 @@ class ClosureStep(Step):
         bar = bars.taken(self.target)
         if bar is None:
             return
+        seed = bars.stable(bar.expr, list(self.captures) * 2)
         for k, capture in enumerate(self.captures):
             if type(capture) is n.Name and capture.id in bars.active:
-                value = n.Call(ENTRY, (n.Call(ENTRY, (bar.expr, n.Const("args"))), n.Const(k)))
+                value = n.Call(ENTRY, (n.Call(ENTRY, (seed, n.Const("args"))), n.Const(k)))
                 give(bars, capture, value, maybe_zero=True)
 
 

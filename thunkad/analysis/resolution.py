@@ -48,6 +48,7 @@ class Context(Protocol):
     def global_value(self, fn: Any, name: str) -> Any: ...
     def attribute_value(self, fn: Any, path: str, owner: Any, name: str) -> Any: ...
     def array_member(self, name: str) -> Any: ...
+    def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any: ...
 
 
 @dataclass
@@ -371,6 +372,7 @@ class _Run:
                 return self.dynamic(s, e.func, e.args, e.kwargs, kinds[1:])
             return self.looked_up(s, function, args, kwargs, kinds, None)
         if isinstance(callee, Known):
+            callee = Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
                 decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
                 if decision.how != "constant":

@@ -73,7 +73,7 @@ def load(
     Returns
     -------
     dict
-        Name to function.
+        Name to function; functions that were not asked for by their printed names.
     """
     filename = f"<thunkad {label} #{next(_counter)}>"
     codes = _compile(emitted, filename, fn)
@@ -90,7 +90,7 @@ def load(
         function = types.FunctionType(code, namespace, name, None, tuple(cells[v] for v in code.co_freevars))
         own[name].cell_contents = functions[name] = function
     _register(filename, Generated(label, emitted.text, emitted.lines), list(codes.values()))
-    out: dict[str, Callable[..., Any]] = {name: functions[emitted.names[name]] for name in main_names}
+    out: dict[str, Callable[..., Any]] = {**functions, **{name: functions[emitted.names[name]] for name in main_names}}
     for name, (positional, keyword) in (defaults or {}).items():
         function = functions[emitted.names[name]]
         function.__defaults__, function.__kwdefaults__ = positional, keyword

@@ -21,7 +21,7 @@ from thunkad.compiled.load import Slot, load
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, Kind
+from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.rules.entry import name_of
 from thunkad.rules.resolve import Decision, lookup
 from thunkad.rules.table import Snapshot
@@ -75,6 +75,16 @@ class World:
         from thunkad.rules.numpy.methods import ATTRIBUTES, METHODS
 
         return METHODS.get(name) or ATTRIBUTES.get(name) or getattr(np.ndarray, name, None)
+
+    def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any:
+        """``fn``, or the NumPy function that it is on numbers and arrays (``operator.add``, ``abs``)."""
+        from thunkad.rules.python.operators import OPERATORS
+
+        try:
+            found = OPERATORS.get(fn)
+        except TypeError:
+            return fn
+        return found if found is not None and all(isinstance(k, Num) for k in kinds) else fn
 
     def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind:
         return self._result_kind((fn, kinds), lambda: self.analysis(fn, kinds))
@@ -170,11 +180,11 @@ class World:
         emitted = emit(functions, _namespace(owner))
         names = [f.name for f in functions]
         lifted = lifted_functions(functions)
-        loaded = load(emitted, [*names, *(f.name for f in lifted)], owner, f"{functions[0].name} for {self.label}")
+        loaded = load(emitted, names, owner, f"{functions[0].name} for {self.label}")
         for slot, name in zip(slots, names):
             slot.cell.cell_contents = loaded[name]
         for f in lifted:
-            self.lifted[loaded[f.name]] = (f, owner)
+            self.lifted[loaded[emitted.printed[id(f)]]] = (f, owner)
         return [loaded[name] for name in names]
 
 

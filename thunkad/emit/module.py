@@ -24,6 +24,8 @@ class Emitted:
     ----------
     text : str
         Function definitions only.
+    printed : dict
+        ``id`` of each function of the module to its printed name.
     refs : dict
         Printed name to the object it stands for.
     lines : dict
@@ -39,6 +41,7 @@ class Emitted:
     """
 
     text: str
+    printed: dict[int, str]
     refs: dict[str, Any]
     lines: dict[int, tuple[str, int]]
     names: dict[str, str]
@@ -86,6 +89,7 @@ def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = Non
             _map_lines([node], [twin], f.filename, lines)
     return Emitted(
         text=text,
+        printed={id(f): linker.function_name(f) for f in linker.functions},
         refs=linker.refs,
         lines=lines,
         names={f.name: linker.function_name(f) for f in reversed(functions)},

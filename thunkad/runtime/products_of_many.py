@@ -18,7 +18,7 @@ def _exclusive(t: Any, first: float) -> Any:
 
 
 def others_dot(a_dot: Any, a: Any, axis: Any, initial: Any, where: Any) -> Any:
-    """The tangent, for each entry of ``a``, of the product of all the others: products from the left and from the right."""
+    """The tangent, for each entry of ``a``, of the product of all the others."""
     if where is not True:
         a, a_dot = np.where(where, a, 1), np.where(where, a_dot, 0)
     ndim = np.ndim(a)
@@ -34,6 +34,7 @@ def others_dot(a_dot: Any, a: Any, axis: Any, initial: Any, where: Any) -> Any:
 
     if rows.size == 0:
         return np.zeros(np.shape(a))
+    # the others are what lies to the left and what lies to the right: no division, so zeros do no harm
     left, left_dot = scan(rows, rows_dot)
     right, right_dot = (np.flip(t, -1) for t in scan(np.flip(rows, -1), np.flip(rows_dot, -1)))
     result = np.reshape(initial * (left_dot * right + left * right_dot), moved.shape)
