@@ -280,19 +280,12 @@ def _(iterable, *, key=None, reverse=False, iterable_dot):
 
 @alternative(map)
 def apply_to_each(function, *iterables):
-    result = []
-    for items in zip(*iterables):
-        result.append(function(*items))
-    return result
+    return [function(*items) for items in zip(*iterables)]
 
 
 @alternative(filter)
 def keep_where(function, iterable):
-    result = []
-    for item in iterable:
-        if item if function is None else function(item):
-            result.append(item)
-    return result
+    return [item for item in iterable if (item if function is None else function(item))]
 
 
 @alternative(functools.reduce)
