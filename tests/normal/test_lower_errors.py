@@ -31,7 +31,7 @@ REFUSED = {
     "generator_argument": ("def f(x):\n    return own(y for y in x)", 2),
     "generator_for_array": ("def f(x):\n    return np.array(y for y in x)", 2),
     "relative_import": ("def f(x):\n    from . import y", 2),
-    "super": ("def f(self):\n    return super().f()", 2),
+    "super": ("def f(self):\n    return [super().f() for x in self]", 2),
     "locals": ("def f(x):\n    return locals()", 2),
     "eval": ("def f(x):\n    return eval('x')", 2),
     "delete_captured": ("def f(x):\n    g = [lambda: x]\n    del x\n    return g", 3),

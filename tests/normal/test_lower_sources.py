@@ -38,6 +38,11 @@ class Layer:
         return self.__weight * x
 
 
+class Sharper(Layer):
+    def apply(self, x: float) -> float:
+        return super().apply(x) + x
+
+
 square = lambda x: x * x + SCALE  # noqa: E731
 
 
@@ -68,6 +73,11 @@ def test_free_variables_are_read_from_outside() -> None:
 
 def test_private_attributes_are_written_out() -> None:
     assert run(lowered(Layer.apply), (Layer(2.0), 4.0)) == 8.0
+
+
+def test_super_names_the_class_and_the_object() -> None:
+    function = lowered(Sharper.apply)
+    assert run(function, (Sharper(2.0), 4.0), namespace={"__class__": Sharper}) == 12.0
 
 
 def test_a_lambda_has_a_name_that_can_be_printed() -> None:

@@ -133,11 +133,25 @@ def _call(b: Builder, node: Any) -> n.Expr:
         if owner is not None and func.id in owner.functions:
             env = b.env.of(owner)
             return _inline(b, node, owner.functions[func.id], env, env.defaults.get(func.id, {}))
+        if owner is None and func.id == "super" and not node.args and (call := _method_super(b)) is not None:
+            return call
         if owner is None and func.id in NEEDS_FRAME and len(node.args) < (2 if func.id in ("eval", "exec") else 1):
             b.unsupported(node, f"'{func.id}()' looks at the running function", NEEDS_FRAME[func.id])
     if materialised(node):
         return plain_call(b, node, first=lambda b, _: used_up(b, node))
     return plain_call(b, node)
+
+
+def _method_super(b: Builder) -> n.Expr | None:
+    """``super()`` in a method: its class is a closure variable that the compiler of Python made; None elsewhere."""
+    if b.env.scope is not b.scopes.root:
+        return None
+    args = b.env.scope.node.args
+    positional = [*args.posonlyargs, *args.args]
+    if not positional:
+        return None
+    first = b.read(positional[0].id)
+    return n.Call(n.Global("super"), (n.Global("__class__"), first if isinstance(first, n.ATOMS) else b.temp(first)))
 
 
 NEEDS_FRAME = {
