@@ -772,3 +772,327 @@ def f(x):
 """,
     (3,),
 )
+
+# ---------------------------------------------------------------- combinations
+
+program(
+    "kwargs_order",
+    """
+def f(d): return dict(**d, b=say(1), **say({'c': 2}))
+""",
+    ({"a": 1},),
+)
+program(
+    "dstar_mut",
+    """
+def f(d): return dict(**d, z=d.pop('a'))
+""",
+    ({"a": 1},),
+)
+program(
+    "fstr",
+    """
+def f(x): return f'{x:{{}}}' if 0 else f'{x:>{len(str(x))+3}}' f'{x!r:^{10}.{2}}'
+""",
+    ("abc",),
+)
+program(
+    "while_lambda",
+    """
+def f(n):
+  g = lambda k: k < n
+  i = 0
+  while g(i) and (lambda z: z != 3)(i):
+    i += 1
+    if i == 7: break
+  else: return 'e', i
+  return i
+""",
+    (2,),
+    (9,),
+)
+program(
+    "comp_fn",
+    """
+def f(v):
+  def g(x):
+    if x > 1: return -x
+    for k in range(x): return k
+  return [g(x) for x in v if g(x) is not None], {x: g(x) for x in v}, sum(g(x) or 0 for x in v)
+""",
+    ([0, 1, 2, 3],),
+)
+program(
+    "gen_in_inl",
+    """
+def f(v):
+  def g(w): return sum(x for x in w if x in v)
+  v = v[1:]
+  return g(v), g([1,2])
+""",
+    ([0, 1, 2, 3],),
+)
+program(
+    "recursive_closure_default",
+    """
+def f(n):
+  def g(k, acc=[]):
+    if k == 0: return acc
+    acc.append(k)
+    return g(k-1)
+  return g(n)
+""",
+    (3,),
+)
+program(
+    "cell_loop_for",
+    """
+def f(n):
+  r = []
+  for i, (a, b) in enumerate([(1,2),(3,4)]):
+    r.append(lambda: (i, a, b))
+  return [q() for q in r]
+""",
+    (3,),
+)
+program(
+    "del_loop",
+    """
+def f(v):
+  for i in v:
+    x = i
+    del x
+  return v
+""",
+    ([1, 2],),
+)
+program(
+    "nonlocal_for",
+    """
+def f(n):
+  i = -1
+  def g():
+    nonlocal i
+    for i in range(n): pass
+    return i
+  return g(), i, g() + i
+""",
+    (3,),
+    (0,),
+)
+program(
+    "inl_unpack",
+    """
+def f(n):
+  a, b = 1, 2
+  def g():
+    nonlocal a, b
+    a, b = b, a + b
+    return a
+  return [a, g(), a, b, g() * b + a], a, b
+""",
+    (3,),
+)
+program(
+    "call_in_slice",
+    """
+def f(v):
+  i = 0
+  def nx():
+    nonlocal i
+    i += 1
+    return i
+  return v[i:nx():nx()], v[i], v[nx()] + v[i] * i
+""",
+    ([0, 1, 2, 3, 4, 5, 6, 7, 8],),
+)
+program(
+    "aug_inl",
+    """
+def f(v):
+  i = 0
+  def nx():
+    nonlocal i
+    i += 1
+    v[0] += 10
+    return i
+  v[i] += nx()
+  v[i] += nx()
+  i += nx()
+  return v, i
+""",
+    ([0, 1, 2, 3, 4, 5, 6, 7, 8],),
+)
+program(
+    "early_inl_args",
+    """
+def f(x):
+  def g(a, b):
+    if a: return b
+  return g(x, g(b=1, a=x)), g(a=say(1), b=say(2)), g(b=say(3), a=say(4))
+""",
+    (0,),
+    (1,),
+)
+program(
+    "raise_inl",
+    """
+def f(x):
+  def g(a):
+    if a: raise ValueError(a)
+    return 5
+  y = g(x)
+  def h(): raise KeyError(1)
+  if y == 5: return y
+  return h()
+""",
+    (0,),
+    (1,),
+)
+program(
+    "raise_inl2",
+    """
+def f(x):
+  def h(): raise KeyError(1)
+  y = h() + say(2)
+  return y
+""",
+    (0,),
+)
+program(
+    "inf_inl",
+    """
+def f(x):
+  def h(k):
+    while True:
+      k += 1
+      if k > 5: return k
+  return h(x) + h(x+9)
+""",
+    (0,),
+)
+program(
+    "lambda_nested_default",
+    """
+def f(x):
+  g = lambda a, b=x: (lambda c, d=b: a + b + c + d)
+  return g(1)(2), g(1, 2)(3, d=4)
+""",
+    (5,),
+)
+program(
+    "cond_expr_inl",
+    """
+def f(x):
+  def g():
+    nonlocal x
+    x += 1
+    return x
+  return x if g() > 1 else -x, x and g() and x, (x < g() < g()), x
+""",
+    (0,),
+    (1,),
+)
+program(
+    "param_cell_default",
+    """
+def f(x):
+  def g(a, k=x):
+    r = lambda: a * k
+    a += 1
+    k += 1
+    return r
+  return g(1)() + g(2, 3)()
+""",
+    (5,),
+)
+program(
+    "star_param_inl",
+    """
+def f(x):
+  def g(*a, **k):
+    a = a + (1,)
+    k['z'] = x
+    return a, k
+  return g(), g(1, q=2)
+""",
+    (5,),
+)
+program(
+    "global_shadow_rows",
+    """
+def f(rows):
+  return [r + 1 for r in rows], rows
+""",
+    ([1],),
+)
+program(
+    "lam_walrus_scope",
+    """
+def f(x):
+  y = 1
+  g = lambda: (y := 5)
+  return g() + y, [lambda: (y := 7)][0](), y
+""",
+    (5,),
+)
+program(
+    "try_del",
+    """
+def f(x):
+  y = x
+  if x: del y
+  return y
+""",
+    (0,),
+    (1,),
+)
+program(
+    "assert_inl",
+    """
+def f(x):
+  def m(): return 'msg' + say('!')
+  assert x, m()
+  return x
+""",
+    (0,),
+    (1,),
+)
+program(
+    "annot_inner",
+    """
+def f(x):
+  def g(a: undefined1 = 1) -> undefined2: return a + x
+  return g()
+""",
+    (0,),
+)
+program(
+    "attr_target_loop",
+    """
+class O: pass
+def f(n):
+  o = O()
+  for o.i in range(n): say(o.i)
+  for o.j, (o.k, *o.l) in [(1,(2,3))]: pass
+  return o.i, o.j, o.k, o.l
+""",
+    (2,),
+)
+program(
+    "set_disp",
+    """
+def f(a):
+  x = {*a, len(a)}
+  x |= {7}
+  return sorted(x)
+""",
+    ([1, 2],),
+)
+program(
+    "dstar_display",
+    """
+def f(d): return {**d, 'z': d.pop('a'), **d}, d
+""",
+    ({"a": 1},),
+)

@@ -69,6 +69,7 @@ class Held:
     rebindings: int
     calls: int
     callee: bool
+    mapping: bool
 
 
 Lowering = Callable[["Builder", Any], Any]
@@ -170,9 +171,12 @@ class Builder:
 
     # ------------------------------------------------------------ operands
 
-    def hold(self, value: n.Expr, *, callee: bool = False) -> Held:
-        """Note an operand whose value is that of now, whatever the operands after it do."""
-        return Held(value, self.block, len(self.block), self.rebindings, self.calls, callee)
+    def hold(self, value: n.Expr, *, callee: bool = False, mapping: bool = False) -> Held:
+        """Note an operand whose value is that of now, whatever the operands after it do.
+
+        ``callee``: it is what is called; ``mapping``: it stands behind ``**``.
+        """
+        return Held(value, self.block, len(self.block), self.rebindings, self.calls, callee, mapping)
 
     def settle(self, held: list[Held]) -> list[n.Expr]:
         """The operands, with copies of those that later ones may have changed, made where they were evaluated."""
@@ -198,7 +202,7 @@ class Builder:
                 return n.Star(copied(n.TupleExpr((e,))))
             return walk.map_expr(e, now)
 
-        return now(h.value)
+        return copied(n.DictExpr((None,), (h.value,))) if h.mapping and called else now(h.value)
 
     def operands(self, *nodes: Any) -> list[n.Expr]:
         """Atoms for expressions evaluated one after the other."""

@@ -190,7 +190,7 @@ def _dict(b: Builder, node: Any) -> n.Expr:
     for key, value in zip(node.keys, node.values):
         if key is not None:
             held.append(b.hold(b.atom(key)))
-        held.append(b.hold(b.atom(value)))
+        held.append(b.hold(b.atom(value), mapping=key is None))
     parts = iter(b.settle(held))
     keys, values = [], []
     for key in node.keys:
@@ -222,7 +222,7 @@ def plain_call(b: Builder, node: Any, first: Callable[[Builder, Any], n.Expr] = 
     """A call that is kept as a call; ``first`` lowers its first argument."""
     held = [callee(b, node.func)]
     held += [b.hold((first if k == 0 else item)(b, a)) for k, a in enumerate(node.args)]
-    held += [b.hold(b.atom(k.value)) for k in node.keywords]
+    held += [b.hold(b.atom(k.value), mapping=k.arg is None) for k in node.keywords]
     func, *rest = b.settle(held)
     b.calls += 1
     count = len(node.args)
