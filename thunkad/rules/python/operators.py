@@ -44,7 +44,6 @@ OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
 """Operators on numbers and arrays → the NumPy function of that meaning."""
 
 
-
 def numeric_function(fn: Any, kinds: Sequence[Kind]) -> Any:
     """What a call of ``fn`` is for operands of these kinds.
 
