@@ -11,6 +11,8 @@ import types
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
@@ -48,6 +50,7 @@ class Context(Protocol):
     def global_value(self, fn: Any, name: str) -> Any: ...
     def attribute_value(self, fn: Any, path: str, owner: Any, name: str) -> Any: ...
     def array_member(self, name: str) -> Any: ...
+    def array_attribute(self, name: str) -> Any: ...
     def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any: ...
 
 
@@ -305,7 +308,7 @@ class _Run:
             return None
         if isinstance(base, Num):
             found = results.array_attribute(base, e.name)
-            function = self.context.array_member(e.name)
+            function = self.context.array_attribute(e.name)
             if found is not None and function is not None:
                 return self.looked_up(s, function, (e.value,), (), (base,), found, infix=True)
             if found is not None:
@@ -346,8 +349,6 @@ class _Run:
 
         cls = class_of(base)
         if cls is None and isinstance(base, Num):
-            import numpy as np
-
             cls = np.ndarray
         found = getattr(cls, e.name, None) if cls is not None else None
         return Method(found, base) if callable(found) else UNKNOWN
@@ -409,6 +410,8 @@ class _Run:
         if result is None:
             result = results.call(fn, positional, named)
         site = Site(decision.how, fn, decision.entry, args, kwargs, kinds, result, infix)
+        if fn is np.sign and decision.how == "rule" and all(isinstance(k, Num) and k.is_real for k in kinds):
+            site.how = "constant"  # it has a derivative for complex arguments only
         if decision.how == "undecided":
             site.how = "dynamic"
         elif decision.how in ("inside", "missing", "alternative"):

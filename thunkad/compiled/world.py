@@ -76,6 +76,11 @@ class World:
 
         return METHODS.get(name) or ATTRIBUTES.get(name) or getattr(np.ndarray, name, None)
 
+    def array_attribute(self, name: str) -> Any:
+        from thunkad.rules.numpy.methods import ATTRIBUTES
+
+        return ATTRIBUTES.get(name)
+
     def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any:
         """``fn``, or the NumPy function that it is on numbers and arrays (``operator.add``, ``abs``)."""
         from thunkad.rules.python.operators import OPERATORS

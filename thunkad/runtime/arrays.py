@@ -9,8 +9,8 @@ import numpy as np
 from thunkad.runtime.shaped import Shaped, shape_only
 from thunkad.tangents import ZERO, AbstractZero
 
-@shape_only("x")
 
+@shape_only("x")
 def unbroadcast(t_bar: Any, x: Any) -> Any:
     """Sum a cotangent of a broadcast result down to the shape of the operand ``x`` (only the shape of ``x`` is read)."""
     shape = np.shape(x)
@@ -64,6 +64,9 @@ def zeros(x: Any) -> Any:
     return np.zeros(x.shape) if isinstance(x, Shaped) else ZERO
 
 
+_SHORT = (np.dtype(np.float32), np.dtype(np.float16))
+
+
 @shape_only("x")
 def expand(t_bar: Any, x: Any, axis: Any = None, keepdims: Any = False, where: Any = True, dtype: Any = None) -> Any:
     """The cotangent of a reduction's result, put back on the reduced axes and broadcast (read-only) to the shape of ``x``.
@@ -74,6 +77,8 @@ def expand(t_bar: Any, x: Any, axis: Any = None, keepdims: Any = False, where: A
     shape = np.shape(x)
     if dtype is not None and rounds(x, dtype):
         return zeros(x)
+    if type(t_bar) is float and getattr(x, "dtype", None) in _SHORT:
+        t_bar = x.dtype.type(t_bar)  # a Python number has no precision of its own
     if axis is not None and not keepdims and len(shape):
         t_bar = np.expand_dims(t_bar, axis)
     elif axis is None and not keepdims and np.ndim(t_bar):

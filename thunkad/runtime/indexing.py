@@ -96,6 +96,11 @@ def _resolved(indices: Any, size: int, mode: str) -> Any:
     return np.clip(indices, 0, size - 1) if mode == "clip" else np.asarray(indices)
 
 
+def as_array(a: Any) -> Any:
+    """``a``, made an array if it is a list."""
+    return a if hasattr(a, "dtype") else np.asarray(a)
+
+
 @shape_only("a")
 def take_bar(y_bar: Any, a: Any, indices: Any, axis: Any = None, mode: Any = "raise") -> Any:
     """The cotangent of ``a`` for ``np.take``."""
@@ -104,13 +109,13 @@ def take_bar(y_bar: Any, a: Any, indices: Any, axis: Any = None, mode: Any = "ra
         return np.reshape(flat, np.shape(a))
     axis = axis % np.ndim(a)
     picked = _resolved(indices, np.shape(a)[axis], mode)
-    return index_bar(y_bar, a, (*[slice(None)] * axis, picked))
+    return index_bar(y_bar, as_array(a), (*[slice(None)] * axis, picked))
 
 
 @shape_only("a")
 def _sample(a: Any) -> Any:
     """A single zero of the type of ``a``."""
-    return np.zeros((), getattr(a, "dtype", None) or np.asarray(a).dtype)
+    return np.zeros((), as_array(a).dtype)
 
 
 @shape_only("arr")
@@ -127,7 +132,7 @@ def take_along_axis_bar(y_bar: Any, arr: Any, indices: Any, axis: Any = -1) -> A
         if k != axis and np.shape(indices)[k] == 1 != size:
             where[k] = np.reshape(np.arange(size), [size if j == k else 1 for j in range(np.ndim(arr))])
     where[axis] = indices
-    x_bar = zeros(arr)
+    x_bar = zeros(as_array(arr))
     np.add.at(x_bar, tuple(where), np.real(y_bar) if x_bar.dtype.kind == "f" else y_bar)
     return x_bar
 
@@ -141,7 +146,7 @@ def compress_bar(y_bar: Any, condition: Any, a: Any, axis: Any = None) -> Any:
 @shape_only("a")
 def diagonal_bar(y_bar: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     """The cotangent of ``a`` for ``np.diagonal``."""
-    a_bar = zeros(a)
+    a_bar = zeros(as_array(a))
     view = np.diagonal(np.moveaxis(a_bar, (axis1, axis2), (0, 1)), offset)
     view.flags.writeable = True
     view += np.real(y_bar) if a_bar.dtype.kind == "f" else y_bar

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
-from thunkad.runtime.arrays import shape_only
 from thunkad.runtime.indexing import numbered, selection_bar
+from thunkad.runtime.reductions import extreme_bar, extreme_dot
+from thunkad.runtime.sorting import median_rank, quantile_bar, quantile_dot
+
+_STATISTICS = ("maximum", "minimum", "median")
 
 
 def _given(keywords: dict[str, Any]) -> dict[str, Any]:
@@ -44,11 +47,77 @@ def _is_selection(mode: Any, keywords: dict[str, Any]) -> bool:
 
 
 def _check(mode: Any) -> None:
-    if mode in ("maximum", "minimum", "median") or callable(mode):
-        raise NotImplementedDerivativeError(f"np.pad with mode={mode!r} has no derivative rule yet")
+    if callable(mode):
+        raise NotImplementedDerivativeError("np.pad with a function as mode has no derivative rule")
 
 
-@shape_only("array")
+class _Margin:
+    """One side of one axis that is filled with the maximum, minimum or median of the entries next to it."""
+
+    def __init__(self, mode: Any, axis: int, region: slice, margin: slice) -> None:
+        self.mode, self.axis, self.region, self.margin = mode, axis, region, margin
+
+    def along(self, t: Any, part: slice) -> Any:
+        return t[(slice(None),) * self.axis + (part,)]
+
+    def bar(self, margin_bar: Any, x: Any) -> Any:
+        y_bar = np.sum(margin_bar, axis=self.axis, keepdims=True)
+        if self.mode == "median":
+            return quantile_bar(y_bar, x, self.axis, median_rank)
+        y = (np.max if self.mode == "maximum" else np.min)(x, axis=self.axis, keepdims=True)
+        return extreme_bar(y_bar, y, x, self.axis, True)
+
+    def dot(self, x_dot: Any, x: Any) -> Any:
+        if self.mode == "median":
+            y = np.median(x, axis=self.axis, keepdims=True)
+            return quantile_dot(x_dot, y, x, self.axis, median_rank)
+        y = (np.max if self.mode == "maximum" else np.min)(x, axis=self.axis, keepdims=True)
+        return extreme_dot(x_dot, y, x, self.axis, True)
+
+
+def _stages(array: Any, pad_width: Any, mode: Any, stat_length: Any) -> list[tuple[Any, slice, list[_Margin]]]:
+    """The axes as ``np.pad`` fills them, one after the other: what is padded, where it goes, what the margins read."""
+    x, stages = np.asarray(array), []
+    lengths = np.broadcast_to(np.iinfo(np.intp).max if stat_length is None else stat_length, (x.ndim, 2))
+    for axis, (before, after) in enumerate(_pairs(pad_width, x.ndim)):
+        size = x.shape[axis]
+        left, right = (min(int(n), size) for n in lengths[axis])
+        sides = [
+            _Margin(mode, axis, slice(0, left), slice(0, before)),
+            _Margin(mode, axis, slice(size - right, size), slice(before + size, before + size + after)),
+        ]
+        stages.append((x, slice(before, before + size), sides))
+        pairs = [(0, 0)] * x.ndim
+        pairs[axis] = (before, after)
+        x = padded(x, pairs, mode, stat_length=stat_length)
+    return stages
+
+
+def _statistic_bar(y_bar: Any, array: Any, pad_width: Any, mode: Any, stat_length: Any) -> Any:
+    for x, center, sides in reversed(_stages(array, pad_width, mode, stat_length)):
+        x_bar = np.array(sides[0].along(y_bar, center))
+        for side in sides:
+            region_bar = side.bar(side.along(y_bar, side.margin), side.along(x, side.region))
+            into = side.along(x_bar, side.region)
+            into += region_bar
+        y_bar = x_bar
+    return y_bar
+
+
+def _statistic_dot(array_dot: Any, array: Any, pad_width: Any, mode: Any, stat_length: Any) -> Any:
+    for x, center, sides in _stages(array, pad_width, mode, stat_length):
+        shape = list(np.shape(array_dot))
+        shape[sides[0].axis] = sides[1].margin.stop
+        y_dot = np.zeros(shape, array_dot.dtype)
+        sides[0].along(y_dot, center)[...] = array_dot
+        for side in sides:
+            side.along(y_dot, side.margin)[...] = side.dot(
+                side.along(array_dot, side.region), side.along(x, side.region)
+            )
+        array_dot = y_dot
+    return array_dot
+
+
 def pad_bar(
     y_bar: Any,
     array: Any,
@@ -65,6 +134,8 @@ def pad_bar(
         return y_bar[tuple(slice(before, before + n) for (before, _), n in zip(pairs, np.shape(array)))]
     if _is_selection(mode, keywords):
         return selection_bar(y_bar, array, np.pad(numbered(array), pairs, mode, **_given(keywords)))
+    if mode in _STATISTICS:
+        return _statistic_bar(y_bar, array, pad_width, mode, stat_length)
     for axis in reversed(range(np.ndim(array))):
         matrix = _axis_matrix(np.shape(array)[axis], pairs[axis], mode, keywords, axis, np.ndim(array))
         y_bar = np.moveaxis(np.moveaxis(y_bar, axis, -1) @ matrix.astype(y_bar.dtype), -1, axis)
@@ -81,4 +152,6 @@ def pad_dot(
 ) -> Any:
     """The tangent of ``np.pad``: what is put at the margin from outside doesn't move."""
     _check(mode)
+    if mode in _STATISTICS:
+        return _statistic_dot(array_dot, array, pad_width, mode, stat_length)
     return padded(array_dot, pad_width, mode, reflect_type=reflect_type, stat_length=stat_length)

@@ -147,10 +147,12 @@ def ediff1d_dot(dots: tuple[Any, Any, Any], values: tuple[Any, Any, Any]) -> Any
 def trapezoid_weights(x: Any, dx: Any, axis: Any, shape: tuple[int, ...]) -> Any:
     """What each ordinate counts in ``np.trapezoid``, shaped to broadcast against the ordinates."""
     length = shape[axis]
+    if length < 2:
+        return np.zeros([length if k == axis % len(shape) else 1 for k in range(len(shape))])
     steps = _steps(x, dx, axis, shape)
-    if np.shape(steps)[axis] != max(length - 1, 0):
-        steps = np.repeat(steps, max(length - 1, 0), axis=axis)
-    edge = np.zeros_like(np.take(steps, [0], axis=axis)) if length > 1 else np.zeros([1] * len(shape))
+    if np.shape(steps)[axis] != length - 1:
+        steps = np.repeat(steps, length - 1, axis=axis)
+    edge = np.zeros_like(np.take(steps, [0], axis=axis))
     return (np.concatenate([edge, steps], axis=axis) + np.concatenate([steps, edge], axis=axis)) / 2
 
 

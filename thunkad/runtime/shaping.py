@@ -9,7 +9,7 @@ import numpy as np
 
 from thunkad.errors import RuleError
 from thunkad.runtime.arrays import is_zero, rounds, shape_only, unbroadcast, zeros
-from thunkad.runtime.indexing import diagonal_bar, selection_bar, take_bar
+from thunkad.runtime.indexing import as_array, diagonal_bar, selection_bar, take_bar
 from thunkad.tangents import ZERO
 
 
@@ -106,7 +106,7 @@ def meshgrid_bars(y_bar: Any, xi: tuple[Any, ...], indexing: Any = "xy") -> tupl
 @shape_only("ary")
 def split_bar(y_bar: Any, ary: Any, split: Callable[..., Any], *options: Any) -> Any:
     """The cotangent of ``ary`` for ``split(ary, *options)``, a function that cuts it into views."""
-    ary_bar = zeros(ary)
+    ary_bar = zeros(as_array(ary))
     for view, part in zip(split(ary_bar, *options), y_bar):
         if not is_zero(part):
             view += np.real(part) if ary_bar.dtype.kind == "f" else part
@@ -115,7 +115,7 @@ def split_bar(y_bar: Any, ary: Any, split: Callable[..., Any], *options: Any) ->
 
 def unstack_bar(y_bar: Any, x: Any, axis: Any = 0) -> Any:
     """The cotangent of ``x`` for ``np.unstack``."""
-    x_bar = zeros(x)
+    x_bar = zeros(as_array(x))
     views = np.moveaxis(x_bar, axis, 0)
     for k, part in enumerate(y_bar):
         if not is_zero(part):

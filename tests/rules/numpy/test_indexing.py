@@ -189,6 +189,19 @@ def test_take_along_axis(indices, axis):
     check_constant(np.take_along_axis, CUBE, indices, axis=axis)
 
 
+def test_take_from_a_list():
+    np.testing.assert_array_equal(bars(np.take, np.ones(3), [1.0, 2.0], [1, 1, 0], 0)[0], [1, 2])
+
+
+@pytest.mark.parametrize("window, axis", [(2, 1), ((2, 3), None), ((2, 2), (0, 0))])
+def test_sliding_windows(window, axis):
+    fn = np.lib.stride_tricks.sliding_window_view
+    y = fn(MATRIX, window, axis)
+    seed, x_dot = RNG.normal(size=y.shape), RNG.normal(size=MATRIX.shape)
+    got = bars(fn, seed, MATRIX, window, axis)[0]
+    np.testing.assert_allclose(np.vdot(got, x_dot), np.vdot(seed, fn(x_dot, window, axis)))
+
+
 def test_take_along_axis_of_a_vector():
     check_constant(np.take_along_axis, VECTOR, np.array([1, 1, 0]), axis=0)
 

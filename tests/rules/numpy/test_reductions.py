@@ -180,12 +180,28 @@ def test_average(axis, weights, keepdims):
     check(np.average, COMPLEX, axis, weights, keepdims=keepdims)
 
 
-def test_add_reduce():
-    check(np.add.reduce, MATRIX)
-    check(np.add.reduce, CUBE, axis=(0, 2), keepdims=True)
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum, np.minimum])
+def test_reductions_of_ufuncs(ufunc):
+    check(ufunc.reduce, MATRIX)
+    check(ufunc.reduce, CUBE, axis=(0, 2), keepdims=True)
+    check(ufunc.reduce, MATRIX, None, initial=0.5, where=MASK)
 
 
 def test_parameters_after_out_are_not_taken_by_position():
     entry = TABLE.snapshot.entries(np.sum)[0]
     with pytest.raises(TypeError):
         entry.signature().bind(MATRIX, 0, None, None, True)
+
+
+@pytest.mark.parametrize("fn", PLAIN + IGNORING, ids=lambda f: f.__name__)
+def test_a_python_seed_has_no_precision_of_its_own(fn):
+    assert bars(fn, 1.0, MATRIX.astype(np.float32))[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("fn", PLAIN + IGNORING, ids=lambda f: f.__name__)
+def test_integers_and_lists(fn):
+    want = bars(fn, 1.0, np.array([1.0, 3.0, 2.0]))[0]
+    for x in (np.array([1, 3, 2]), [1, 3, 2], [1.0, 3.0, 2.0]):
+        got = bars(fn, 1.0, x)[0]
+        np.testing.assert_allclose(got, want)
+        assert got.dtype == float

@@ -131,6 +131,8 @@ def test_trapezoid_of_vectors():
     check(np.trapezoid, CUBE, dx=RNG.random(5), axis=0)
     check(np.trapezoid, CUBE, dx=RNG.random((2, 1, 5)), axis=0)
     check(np.trapezoid, COMPLEX, np.arange(4) * 0.5)
+    for length in (0, 1):
+        np.testing.assert_array_equal(bars(np.trapezoid, np.ones(3), np.ones((3, length)))[0], np.zeros((3, length)))
 
 
 @pytest.mark.parametrize("left, right", [(None, None), (0.3, None), (None, 0.7), (0.3, 0.7)])

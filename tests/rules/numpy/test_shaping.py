@@ -7,7 +7,7 @@ import thunkad.rules.numpy.splitting  # noqa: F401
 from thunkad.errors import NotImplementedDerivativeError, RuleError
 from thunkad.rules.table import TABLE
 from thunkad.tangents import ZERO, unthunk
-from thunkad.testing import check_rrule
+from thunkad.testing import check_frule, check_rrule
 
 RNG = np.random.default_rng(11)
 SCALAR = np.array(1.5)
@@ -192,9 +192,31 @@ def test_pad_by_axis():
 
 
 @pytest.mark.parametrize("mode", ["maximum", "minimum", "median"])
-def test_pad_modes_without_a_rule_are_refused(mode):
-    with pytest.raises(NotImplementedDerivativeError, match=mode):
-        bars(np.pad, np.zeros(7), VECTOR, 1, mode)
+@pytest.mark.parametrize(
+    "x, width, stat_length",
+    [
+        (VECTOR, 2, None),
+        (VECTOR, (3, 1), 2),
+        (CUBE, ((1, 2), (0, 0), (2, 1)), None),
+        (CUBE, 1, ((1, 2), (3, 1), (2, 2))),
+    ],
+)
+def test_pad_with_statistics(mode, x, width, stat_length):
+    def reverse(x):
+        y, pullback = rule(np.pad, "rrule")(x, width, mode, stat_length=stat_length)
+        return y, lambda y_bar: pullback(y_bar)[:1]
+
+    def forward(x, *, x_dot):
+        return rule(np.pad, "frule")(x, width, mode, stat_length=stat_length, array_dot=x_dot)
+
+    keywords = {} if stat_length is None else {"stat_length": stat_length}
+    check_rrule(lambda x: np.pad(x, width, mode, **keywords), x, rule=reverse)
+    check_frule(lambda x: np.pad(x, width, mode, **keywords), x, rule=forward)
+
+
+def test_pad_by_a_function_is_refused():
+    with pytest.raises(NotImplementedDerivativeError, match="function"):
+        bars(np.pad, np.zeros(7), VECTOR, 1, lambda vector, width, axis, keywords: None)
 
 
 def test_astype():

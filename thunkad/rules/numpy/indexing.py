@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.indexing import (
@@ -177,3 +178,23 @@ def _(x, weights=None, minlength=0):
 def _(x, weights=None, minlength=0, *, weights_dot):
     y = np.bincount(x, weights=weights, minlength=minlength)
     return y, np.bincount(x, weights=weights_dot, minlength=minlength)
+
+
+@rrule(sliding_window_view)
+def _(x, window_shape, axis=None):
+    y = sliding_window_view(x, window_shape, axis=axis)
+
+    def pullback(y_bar):
+        return (
+            thunk(lambda: selection_bar(y_bar, x, sliding_window_view(numbered(x), window_shape, axis))),
+            NoTangent(),
+            NoTangent(),
+        )
+
+    return y, pullback
+
+
+@frule(sliding_window_view)
+def _(x, window_shape, axis=None, *, x_dot):
+    y = sliding_window_view(x, window_shape, axis=axis)
+    return y, sliding_window_view(x_dot, window_shape, axis=axis)

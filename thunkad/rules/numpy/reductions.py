@@ -357,3 +357,55 @@ def _(x, y=None, rowvar=True):
 @frule(np.corrcoef)
 def _(x, y=None, rowvar=True, *, x_dot, y_dot):
     return np.corrcoef(x, y=y, rowvar=rowvar), corrcoef_dot(x_dot, y_dot, x, y, rowvar)
+
+
+@rrule(np.multiply.reduce)
+def _(array, axis=0, dtype=None, *, keepdims=False, initial=1, where=True):
+    y = np.multiply.reduce(array, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+    def pullback(y_bar):
+        return (
+            thunk(lambda: prod_bar(y_bar, y, array, axis, keepdims, initial, where, dtype)),
+            NoTangent(),
+            NoTangent(),
+        )
+
+    return y, pullback
+
+
+@frule(np.multiply.reduce)
+def _(array, axis=0, dtype=None, *, keepdims=False, initial=1, where=True, array_dot):
+    y = np.multiply.reduce(array, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+    return y, prod_dot(array_dot, y, array, axis, keepdims, initial, where, dtype)
+
+
+@rrule(np.maximum.reduce)
+def _(array, axis=0, *, keepdims=False, initial=NOT_GIVEN, where=True):
+    y = np.maximum.reduce(array, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+    def pullback(y_bar):
+        return thunk(lambda: extreme_bar(y_bar, y, array, axis, keepdims, initial, where)), NoTangent()
+
+    return y, pullback
+
+
+@frule(np.maximum.reduce)
+def _(array, axis=0, *, keepdims=False, initial=NOT_GIVEN, where=True, array_dot):
+    y = np.maximum.reduce(array, axis=axis, keepdims=keepdims, initial=initial, where=where)
+    return y, extreme_dot(array_dot, y, array, axis, keepdims, initial, where)
+
+
+@rrule(np.minimum.reduce)
+def _(array, axis=0, *, keepdims=False, initial=NOT_GIVEN, where=True):
+    y = np.minimum.reduce(array, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+    def pullback(y_bar):
+        return thunk(lambda: extreme_bar(y_bar, y, array, axis, keepdims, initial, where)), NoTangent()
+
+    return y, pullback
+
+
+@frule(np.minimum.reduce)
+def _(array, axis=0, *, keepdims=False, initial=NOT_GIVEN, where=True, array_dot):
+    y = np.minimum.reduce(array, axis=axis, keepdims=keepdims, initial=initial, where=where)
+    return y, extreme_dot(array_dot, y, array, axis, keepdims, initial, where)
