@@ -54,7 +54,7 @@ class _Saves:
         if not packed:
             return
         arms = ((forward.body, reverse.body), (forward.orelse, reverse.orelse))
-        fields = [_ordered(f, free_reads(r)) for f, r in arms]
+        fields = [_ordered(f, free_reads(r), self.lists) for f, r in arms]
         if not any(fields):
             return
         kept = self.names.new("kept")
@@ -73,7 +73,7 @@ class _Saves:
         if type(forward) is n.While:
             bound += [w for s in walk.statements(forward.test_body) for w in walk.writes(s)]
         wanted = free_reads(reverse.body)
-        fields = tuple(b for b in bound if b in wanted) + tuple(x for x in _ordered(forward.body, wanted) if x not in bound)
+        fields = tuple(b for b in bound if b in wanted) + tuple(x for x in _ordered(forward.body, wanted, self.lists) if x not in bound)
         call = reverse.iter
         assert type(call) is n.Call
         if set(fields) <= set(bound[:1]) and _is_plain_range(forward):
@@ -96,14 +96,14 @@ def _is_plain_range(loop: n.For | n.While) -> bool:
     return loop.iter.func == n.Global("range") and loop.count is None and not any(type(a) is n.Star for a in loop.iter.args)
 
 
-def _ordered(block: list[n.Stmt], wanted: set[str]) -> tuple[str, ...]:
-    """Names of ``wanted`` that ``block`` binds, in order of first binding."""
+def _ordered(block: list[n.Stmt], wanted: set[str], lists: set[str]) -> tuple[str, ...]:
+    """Names of ``wanted`` that ``block`` binds, the lists of residuals (``lists``) of its loops included, in order."""
     seen: dict[str, None] = {}
     for s in walk.statements(block):
         for w in walk.writes(s):
             if w in wanted:
                 seen.setdefault(w)
-        if type(s) is n.Append and s.target in wanted and s.target not in seen and s.target in walk.assigned(block):
+        if type(s) is n.Append and s.target in lists and s.target in wanted:
             seen.setdefault(s.target)
     return tuple(seen)
 
