@@ -20,6 +20,7 @@ from thunkad.adjoint.steps import (
     OutlinedStep,
     UnpackStep,
 )
+from thunkad.analysis.activity import written
 from thunkad.analysis.resolution import Resolved, Site
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
@@ -100,6 +101,7 @@ class Forward:
         e = s.value
         site = self.resolved.sites.get(id(s))
         if s.target not in self.active:
+            self.check_effect(s)
             out.append(self.copy(s))
             return
         if site is not None and site.how != "constant":
@@ -122,8 +124,8 @@ class Forward:
         elif t is n.Closure:
             out.append(self.copy(s))
             steps.steps.append(ClosureStep(s.line, s.target, e.captures))
-        elif t in (n.Const, n.Ref, n.Global, n.SetExpr):
-            out.append(self.copy(s))
+        elif t in (n.Const, n.Ref, n.Global, n.SetExpr) or (site is not None and site.how == "constant"):
+            out.append(self.copy(s))  # active only if something is written into it, which is judged there
         else:
             raise self.unsupported(s, f"{t.__name__} of a value that is differentiated")
 
@@ -224,6 +226,8 @@ class Forward:
         if bound is None:
             self.dynamic(s, target, replace_callee(s, site), out, steps)
             return
+        if entry.layer == "library":
+            self.check_keywords(s, entry, bound)
         kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
         template = template_of(entry)
         parameters = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
@@ -250,6 +254,12 @@ class Forward:
             out.append(self.copy_with(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
         results = [(o, r) for o, r in zip(operands, template.results) if r is not None]
         steps.steps.append(InlineStep(s.line, target, template, names, results, site, kinds))
+
+    def check_keywords(self, s: n.Assign, entry: Entry, bound: dict[str, n.Expr]) -> None:
+        """A keyword-only parameter has no cotangent; where the library has none for a differentiated value, it says so."""
+        for name, p in entry.signature().parameters.items():
+            if p.kind is p.KEYWORD_ONLY and self.is_active(bound[name]):
+                raise self.unsupported(s, f"a differentiated value as {name}= of {name_of(entry.target)}")
 
     def copy_with(self, s: n.Assign, site: Site) -> n.Stmt:
         new = walk.map_stmt(s, lambda e: e)
@@ -334,22 +344,18 @@ class Forward:
                 "build a new value instead, for example with np.stack, np.where or np.concatenate",
             )
 
-    def check_effect(self, s: n.Effect) -> None:
-        """A call for its effect must not change a value that is differentiated."""
-        e = s.value
-        if type(e) is not n.Call or type(e.func) is not n.Attr:
-            return
-        if type(e.func.value) is n.Name and e.func.value.id in self.active and e.func.name in _MUTATING:
-            raise self.unsupported(
-                s, f"the in-place method .{e.func.name}() on a value that is differentiated", "build a new value instead"
-            )
-        if e.func.name in _MUTATING and any(self.is_active(a) for a in e.args):
-            raise self.unsupported(s, f"the in-place method .{e.func.name}() with a value that is differentiated")
+    def check_effect(self, s: n.Effect | n.Assign) -> None:
+        """A call must not write into a value that is differentiated, nor what is differentiated into another value."""
+        if any(name in self.active for name in written(s.value)):
+            assert type(s.value) is n.Call
+            name = _called(s.value)
+            how = f"out= of {name}" if any(k == "out" for k, _ in s.value.kwargs) else f"{name}()"
+            what = f"{how}, which writes into an existing object, with a value that is differentiated"
+            raise self.unsupported(s, what, "build a new value instead")
 
 
-_MUTATING = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add".split()
-)
+def _called(e: n.Call) -> str:
+    return f".{e.func.name}" if type(e.func) is n.Attr else "a function"
 
 
 def _ref(value: Any) -> n.Ref:

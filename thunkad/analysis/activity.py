@@ -53,7 +53,9 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
     """The names that ``s`` gives a derivative to, each with the names that it comes from."""
     t = type(s)
     if t is n.Assign:
-        return [(s.target, operands(s.value, resolved.sites.get(id(s))))]
+        return [(s.target, operands(s.value, resolved.sites.get(id(s)))), *_writes(s.value)]
+    if t is n.Effect:
+        return _writes(s.value)
     if t is n.Unpack:
         source = operands(s.value, resolved.sites.get(id(s)))
         return [(target, source) for target in s.targets]
@@ -67,6 +69,26 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
             root = root.value
         return [(root.id, tuple(walk.names(s.value)))] if type(root) is n.Name else []
     return []
+
+
+def _writes(e: n.Expr) -> list[tuple[str, tuple[str, ...]]]:
+    return [(target, tuple(walk.names(e))) for target in written(e)]
+
+
+def written(e: n.Expr) -> tuple[str, ...]:
+    """The names of the objects that a call writes into: ``out=``, the owner of a mutating method, its first argument."""
+    if type(e) is not n.Call:
+        return ()
+    places = [value for key, value in e.kwargs if key == "out"]
+    if type(e.func) is n.Attr and e.func.name in _MUTATING:
+        places += [e.func.value, *e.args[:1]] if type(e.func.value) is not n.Name else [e.func.value]
+    return tuple(name for place in places for name in walk.names(place))
+
+
+_MUTATING = frozenset(
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
+    "at copyto place putmask put_along_axis fill_diagonal".split()
+)
 
 
 def operands(e: n.Expr, site: Site | None) -> tuple[str, ...]:
