@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+os.environ["THUNKAD_CHECK"] = "1"  # the normal form is checked wherever a stage hands it on
 
 # What differs between versions of Python: where source is found, its grammar, and how it is printed.
 SMOKE_FOLDERS = {"smoke", "source", "tree", "emit"}

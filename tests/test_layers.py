@@ -30,7 +30,9 @@ ORDER = (
     "adjoint",
     "optimise",
     "emit",
+    "pipeline",
     "compiled",
+    "inspection",
     "api",
     "",  # thunkad itself: the public names and nothing else
     "testing",  # a client of the public names, not a part of the compiler

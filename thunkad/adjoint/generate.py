@@ -42,8 +42,15 @@ class Sweeps:
 class Generator:
     """Puts derivatives of one resolved function together."""
 
-    def __init__(self, resolved: Resolved, callees: Callees, user_pure: Callable[[Any], bool]) -> None:
+    def __init__(
+        self,
+        resolved: Resolved,
+        callees: Callees,
+        user_pure: Callable[[Any], bool],
+        reached: Callable[[str, Any], None] = lambda stage, form: None,
+    ) -> None:
         self.resolved, self.callees, self.purity = resolved, callees, make_purity(user_pure)
+        self.reached = reached  # told of each stage that the code has reached
         self.names = Names(_taken(resolved.function))
 
     # ------------------------------------------------------------ the three products
@@ -104,6 +111,7 @@ class Generator:
     def sweeps(self, wanted: tuple[str, ...], seed: Callable[[n.Expr], n.Expr]) -> Sweeps:
         resolved = self.resolved
         active = active_names(resolved, wanted)
+        self.reached("activity", (resolved, active, wanted))
         forward = Forward(resolved, active, self.names, self.callees)
         body, steps = forward.block(resolved.function.body[:-1])
         last = resolved.function.body[-1]
@@ -117,6 +125,8 @@ class Generator:
             checked = seed(last.value)
             if type(checked) is n.Call:
                 body.append(n.Effect(checked, line=last.line))
+        raw = [*body, n.Comment("reverse"), *bars.out, n.Return(last.value)]
+        self.reached("adjoint", n.Function(resolved.function.name, self.params(), raw, (), 0, resolved.function.filename))
         return Sweeps(body, bars, last.value, self.names)
 
     def gradient_seed(self, result: n.Expr, has_aux: bool) -> n.Expr:
@@ -169,10 +179,13 @@ class Generator:
         return tuple(x for x in dict.fromkeys(order) if x in wanted)
 
     def finish(self, name: str, params: list[n.Param], body: list[n.Stmt]) -> n.Function:
+        line, filename = self.resolved.function.line, self.resolved.function.filename
+        self.reached("saved", n.Function(name, params, body, (), line, filename))
         for _ in range(2):
             body = eliminate(propagate(body), set(), self.purity)
-        body = comment_groups(body, self.resolved)
-        return n.Function(name, params, body, (), self.resolved.function.line, self.resolved.function.filename)
+        function = n.Function(name, params, comment_groups(body, self.resolved), (), line, filename)
+        self.reached("clean", function)
+        return function
 
 
 def _taken(function: n.Function) -> set[str]:

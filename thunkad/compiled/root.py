@@ -17,6 +17,7 @@ from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Kind
+from thunkad.pipeline import reached
 from thunkad.rules.entry import name_of
 from thunkad.rules.load import load_library
 from thunkad.rules.resolve import Decision, lookup
@@ -189,7 +190,7 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     else:
         resolved = world.analysis(fn, key.kinds)
         owner = fn
-    generator = Generator(resolved, world, world.is_pure)
+    generator = Generator(resolved, world, world.is_pure, reached)
     base = resolved.function.name
     if key.product == "vjp":
         function = generator.vjp(f"{base}_vjp", key.wanted)

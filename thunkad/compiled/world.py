@@ -15,13 +15,14 @@ import numpy as np
 
 from thunkad.adjoint.generate import Generator
 from thunkad.analysis.resolution import Resolved, Site, resolve
-from thunkad.compiled.forms import normal_form, normal_form_of_ir
+from thunkad.compiled.forms import normal_form
 from thunkad.compiled.guards import Guards
 from thunkad.compiled.load import Slot, load
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
+from thunkad.pipeline import reached
 from thunkad.rules.entry import name_of
 from thunkad.rules.resolve import Decision, lookup
 from thunkad.rules.table import Snapshot
@@ -121,6 +122,7 @@ class World:
             function = normal_form(fn)
             names = [p.name for p in function.params]
             found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
+            reached("resolved", found)
         return found
 
     def analysis_of_ir(self, function: n.Function, owner: Any, kinds: tuple[Kind, ...]) -> Resolved:
@@ -129,7 +131,8 @@ class World:
         if found is None:
             self._keep.append(function)
             names = [*(c for c in function.captures if c not in {p.name for p in function.params}), *(p.name for p in function.params)]
-            found = self._analyses[key] = resolve(normal_form_of_ir(function), owner, dict(zip(names, kinds)), self)
+            found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+            reached("resolved", found)
         return found
 
     def is_pure(self, site: Site) -> bool:
@@ -160,7 +163,7 @@ class World:
         self.pairs[key] = pair
         try:
             resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
-            generator = Generator(resolved, self, self.is_pure)
+            generator = Generator(resolved, self, self.is_pure, reached)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand)
             pair.forward.function, pair.reverse.function = forward, reverse
             self.load([forward, reverse], [pair.forward, pair.reverse], pair.owner)
