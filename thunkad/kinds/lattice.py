@@ -16,11 +16,13 @@ class Num:
     """A number or an array of numbers.
 
     ``form``: 'python' (float, int, bool, complex), 'scalar' (a NumPy scalar), 'array', or 'any' of these.
-    ``field``: 'bool', 'int', 'real', 'complex' or 'any'.
+    ``field``: 'bool', 'int', 'real', 'complex' or 'any'.  ``ndim``: the number of axes of an array, None if it is not known.
+    An operation whose result has no axes gives a 'scalar', as NumPy does; an 'array' may be one of those if ``ndim`` is None.
     """
 
     form: str
     field: str
+    ndim: int | None = None
 
     @property
     def is_scalar(self) -> bool:
@@ -124,6 +126,15 @@ ARRAY = Num("array", "any")
 PY_BOOL, PY_INT = Num("python", "bool"), Num("python", "int")
 PY_REAL, PY_COMPLEX = Num("python", "real"), Num("python", "complex")
 
+
+
+def shaped(field: str, ndim: int | None, array: bool = False) -> Num:
+    """What an operation gives whose result has ``ndim`` axes: a scalar if none, an array if some; ``array``: surely not a scalar."""
+    if ndim is None:
+        return Num("array" if array else "any", field)
+    return Num("array", field, ndim) if ndim > 0 else Num("scalar", field)
+
+
 _FIELDS = ("bool", "int", "real", "complex")
 
 
@@ -145,7 +156,7 @@ def join(a: Kind | None, b: Kind | None) -> Kind | None:
         field = a.field if a.field == b.field else "any"
         if "any" not in (a.field, b.field) and a.is_real and b.is_real:
             field = join_fields(a.field, b.field)
-        return Num(form, field)
+        return Num(form, field, a.ndim if a.ndim == b.ndim and form == "array" else None)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items) and a.cls is b.cls:
         return Tuple(tuple(join_known(x, y) for x, y in zip(a.items, b.items)), a.cls)
     if isinstance(a, Sequence) and isinstance(b, Sequence) and a.cls is b.cls:
@@ -179,7 +190,7 @@ def value_of(m: Mapping) -> Kind | None:
 def item_of(k: Kind) -> Kind:
     """The kind of what iterating over a value of kind ``k`` gives."""
     if isinstance(k, Num) and k.form in ("array", "any"):
-        return Num("any", k.field)
+        return shaped(k.field, None if k.ndim is None else k.ndim - 1)
     if isinstance(k, Tuple):
         out: Kind | None = None
         for v in k.items:

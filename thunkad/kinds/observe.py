@@ -31,7 +31,7 @@ from thunkad.kinds.lattice import (
 _FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
 _MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6
 
-_ARRAYS = {code: Num("array", field) for code, field in _FIELD_OF.items()}
+_ARRAYS = {(code, ndim): Num("array", field, ndim) for code, field in _FIELD_OF.items() for ndim in range(33)}
 _SCALARS = {code: Num("scalar", field) for code, field in _FIELD_OF.items()}
 _OPAQUE = (str, bytes, slice, range, type(Ellipsis), type(NotImplemented), np.dtype, bytearray)
 _CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, type, types.MethodDescriptorType,
@@ -61,7 +61,7 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
 
 
 def _array(value: Any, depth: int) -> Kind:
-    return _ARRAYS.get(value.dtype.kind) or Opaque(type(value))
+    return _ARRAYS.get((value.dtype.kind, value.ndim)) or Opaque(type(value))
 
 
 def _tuple(value: Any, depth: int) -> Kind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from thunkad.kinds.lattice import (
     item_of,
     join,
     join_fields,
+    shaped,
     value_of,
 )
 
@@ -70,6 +72,8 @@ def binary(op: str, a: Kind, b: Kind) -> Kind:
                 field = "any"  # a negative Python float to a fraction is complex
         if op in ("+", "-", "*", "**", "//", "%") and field == "bool":
             field = "int"
+        if form == "array":
+            return shaped(field, matmul_axes(a, b) if op == "@" else most_axes((a, b)), array=True)
         return Num(form, field)
     if op == "+" and isinstance(a, Sequence) and isinstance(b, Sequence) and a.cls is b.cls:
         return Sequence(join(a.item, b.item), a.cls)
@@ -80,6 +84,26 @@ def binary(op: str, a: Kind, b: Kind) -> Kind:
     if isinstance(a, Opaque) and a.cls is str:
         return a
     return UNKNOWN
+
+
+def most_axes(kinds: Iterable[Kind]) -> int | None:
+    """The number of axes of an elementwise result, None if it is not known."""
+    most = 0
+    for k in kinds:
+        if isinstance(k, Num) and k.is_scalar:
+            continue
+        if not isinstance(k, Num) or k.ndim is None:
+            return None
+        most = max(most, k.ndim)
+    return most
+
+
+def matmul_axes(a: Kind, b: Kind) -> int | None:
+    if not (isinstance(a, Num) and isinstance(b, Num)) or not a.ndim or not b.ndim:
+        return None
+    if a.ndim == 1 or b.ndim == 1:
+        return max(a.ndim, b.ndim) - (2 if a.ndim == b.ndim == 1 else 1)
+    return max(a.ndim, b.ndim)
 
 
 def _form(a: Num, b: Num) -> str:
@@ -95,7 +119,8 @@ def unary(op: str, a: Kind) -> Kind:
     if op == "not":
         return PY_BOOL
     if isinstance(a, Num):
-        return Num(a.form, "int" if a.field == "bool" and a.form == "python" else a.field)
+        field = "int" if a.field == "bool" and a.form == "python" else a.field
+        return shaped(field, a.ndim, True) if a.form == "array" else Num(a.form, field)
     return UNKNOWN
 
 
@@ -104,7 +129,7 @@ def compare(op: str, a: Kind, b: Kind) -> Kind:
         return PY_BOOL
     if isinstance(a, Num) and isinstance(b, Num):
         form = _form(a, b)
-        return PY_BOOL if form == "python" else Num(form, "bool")
+        return PY_BOOL if form == "python" else shaped("bool", most_axes((a, b)), True) if form == "array" else Num(form, "bool")
     return PY_BOOL if isinstance(a, (Opaque, Known)) else UNKNOWN
 
 
@@ -117,10 +142,33 @@ def is_basic_index(k: Kind) -> bool:
     return isinstance(k, Opaque) and k.cls is slice or isinstance(k, Known) and k.value in (None, Ellipsis)
 
 
+def indexed_axes(container: Num, index: Kind) -> int | None:
+    """The number of axes of ``container[index]``, None if it is not known."""
+    if container.ndim is None:
+        return None
+    parts = index.items if isinstance(index, Tuple) else (index,)
+    left = container.ndim
+    gathered: list[int] = []
+    for p in parts:
+        if isinstance(p, Known) and p.value is None:
+            left += 1
+        elif isinstance(p, Num) and p.is_scalar and p.field == "int":
+            left -= 1
+        elif isinstance(p, Num) and p.form == "array" and p.ndim is not None and p.field in ("int", "bool"):
+            left -= p.ndim if p.field == "bool" else 1
+            gathered.append(1 if p.field == "bool" else p.ndim)
+        elif isinstance(p, Sequence) and isinstance(p.item, Num) and p.item.form == "python" and p.item.field == "int":
+            left -= 1
+            gathered.append(1)
+        elif not (isinstance(p, Opaque) and p.cls is slice or isinstance(p, Known) and p.value is Ellipsis):
+            return None
+    return left + max(gathered) if gathered else left
+
+
 def element(container: Kind, index: Kind, constant: Any = None) -> Kind:
     """The kind of ``container[index]``; ``constant`` is a one-tuple of the index when it is a literal."""
     if isinstance(container, Num):
-        return Num("any", container.field)
+        return shaped(container.field, indexed_axes(container, index))
     if isinstance(container, Tuple):
         if constant is not None and type(constant[0]) is int and -len(container.items) <= constant[0] < len(container.items):
             return container.items[constant[0]]
@@ -150,7 +198,7 @@ def array_attribute(owner: Num, name: str) -> Kind | None:
     if name in _ARRAY_ATTRIBUTES and owner.form != "python":
         return _ARRAY_ATTRIBUTES[name]
     if name in ("real", "imag"):
-        return Num(owner.form, "real" if not owner.is_real else owner.field)
+        return Num(owner.form, "real" if not owner.is_real else owner.field, owner.ndim)
     if name in ("T", "mT") and owner.form != "python":
         return owner
     return None
@@ -219,7 +267,10 @@ def _ufunc(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     form = "array" if "array" in forms else "any" if "any" in forms else "scalar"
     if "out" in kwargs or "where" in kwargs:
         form = "any"
-    one = Num(form, field)
+    if form == "array":
+        one = shaped(field, matmul_axes(args[0], args[1]) if fn is np.matmul else None if fn.signature else most_axes(args), True)
+    else:
+        one = Num(form, field)
     return one if fn.nout == 1 else Tuple((one,) * fn.nout)
 
 
@@ -239,7 +290,7 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         return _SHAPE
     elif fn in (np.zeros, np.ones, np.empty, np.eye, np.identity) or fn is np.linspace:
         field = "real" if "dtype" not in kwargs and len(args) < 2 or fn is np.linspace and field != "complex" else "any"
-        return Num("array", field)
+        return shaped(field, allocated_axes(fn, args), array=True)
     elif fn in (np.isclose, np.iscomplexobj, np.allclose, np.array_equal):
         field = "bool"
     elif field in ("int", "bool") and fn not in (np.arange, np.reshape, np.concatenate, np.stack, np.max, np.min, np.sum, np.array):
@@ -248,10 +299,95 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         field = "any"
     if fn in _REDUCTIONS:
         whole = len(args) < 2 and "axis" not in kwargs and "keepdims" not in kwargs or fn is np.average and "axis" not in kwargs
-        return Num("scalar" if whole else "any", field)
+        return Num("scalar", field) if whole else shaped(field, reduced_axes(args, kwargs))
+    axes = _AXES.get(fn) if _hashable(fn) else None
+    if axes is not None:
+        return shaped(field, axes(args, kwargs), array=fn not in (np.dot, np.inner))
     if fn in _SCALARS and all(isinstance(a, Num) for a in args):
         return Num("any", field)
     return Num("any", field)
+
+
+def allocated_axes(fn: Any, args: list[Kind]) -> int | None:
+    if fn in (np.eye, np.identity):
+        return 2
+    if fn is np.linspace:
+        return most_axes(args[:2]) + 1 if most_axes(args[:2]) is not None else None  # type: ignore[operator]
+    return shape_length(args[0]) if args else None
+
+
+def shape_length(k: Kind) -> int | None:
+    """How many axes a shape argument of this kind names."""
+    if isinstance(k, Tuple):
+        return len(k.items)
+    return 1 if isinstance(k, Num) and k.is_scalar else None
+
+
+def reduced_axes(args: list[Kind], kwargs: dict[str, Kind]) -> int | None:
+    """Axes left by a reduction over one axis (``axis`` an int)."""
+    array = args[0] if args else None
+    axis = args[1] if len(args) == 2 else kwargs.get("axis")
+    if not isinstance(array, Num) or array.ndim is None or len(args) > 2 or set(kwargs) - {"axis", "ddof"}:
+        return None
+    return array.ndim - 1 if isinstance(axis, Num) and axis.is_scalar else None
+
+
+def reshaped_axes(args: list[Kind], kwargs: dict[str, Kind]) -> int | None:
+    if len(args) == 2:
+        return shape_length(args[1])
+    return len(args) - 1 if len(args) > 2 else None
+
+
+def _same_axes(args: list[Kind], kwargs: dict[str, Kind]) -> int | None:
+    return args[0].ndim if args and isinstance(args[0], Num) else None
+
+
+def _like_axes(args: list[Kind], kwargs: dict[str, Kind]) -> int | None:
+    return None if "shape" in kwargs or len(args) > 3 else _same_axes(args, kwargs)
+
+
+def _dot_axes(args: list[Kind], kwargs: dict[str, Kind]) -> int | None:
+    a, b = (*args, None, None)[:2]
+    if not (isinstance(a, Num) and isinstance(b, Num)):
+        return None
+    if a.is_scalar or b.is_scalar:
+        return b.ndim if a.is_scalar else a.ndim
+    if not a.ndim or not b.ndim:
+        return None
+    return a.ndim + b.ndim - 2
+
+
+def _one(args: list[Kind], kwargs: dict[str, Kind]) -> int:
+    return 1
+
+
+def _stack_axes(args: list[Kind], kwargs: dict[str, Kind]) -> int | None:
+    found = _item_axes(args)
+    return None if found is None else found + 1
+
+
+def _item_axes(args: list[Kind]) -> int | None:
+    items = args[0] if args else None
+    if isinstance(items, Tuple):
+        kinds: list[Kind] = list(items.items)
+    elif isinstance(items, Sequence) and items.item is not None:
+        kinds = [items.item]
+    else:
+        return None
+    found = {0 if isinstance(k, Num) and k.is_scalar else k.ndim if isinstance(k, Num) else None for k in kinds}
+    return found.pop() if len(found) == 1 else None
+
+
+_AXES: dict[Any, Any] = {
+    np.copy: _same_axes, np.zeros_like: _like_axes, np.ones_like: _like_axes, np.empty_like: _like_axes,
+    np.full_like: _like_axes, np.sort: _same_axes, np.cumsum: lambda a, k: _same_axes(a, k) if len(a) > 1 or k else 1,
+    np.flip: _same_axes, np.roll: _same_axes, np.transpose: _same_axes, np.dot: _dot_axes, np.outer: lambda a, k: 2,
+    np.stack: _stack_axes, np.concatenate: lambda a, k: _item_axes(a) if "axis" not in k or True else None,
+    np.full: lambda a, k: shape_length(a[0]) if a else None, np.ravel: _one, np.arange: _one, np.diff: _same_axes,
+    np.tril: _same_axes, np.triu: _same_axes, np.where: lambda a, k: most_axes(a) if len(a) == 3 else None,
+    np.clip: lambda a, k: most_axes(a), np.reshape: lambda a, k: shape_length(a[1]) if len(a) > 1 else None,
+    np.nan_to_num: _same_axes, np.linalg.inv: _same_axes, np.linalg.cholesky: _same_axes,
+}  # fmt: skip
 
 
 def _array_method(name: str, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
@@ -261,8 +397,14 @@ def _array_method(name: str, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         return Num("python", field) if name == "item" else UNKNOWN
     if name == "astype":
         return NUMERIC if isinstance(args[0], Num) and args[0].form == "any" else ARRAY
-    if name in ("copy", "flatten", "ravel", "reshape", "transpose", "squeeze", "swapaxes", "view", "__copy__"):
+    if name in ("copy", "transpose", "swapaxes", "view", "__copy__", "conj", "conjugate", "round"):
         return args[0]
+    if name in ("flatten", "ravel"):
+        return Num("array", _field_of(args[0]), 1)
+    if name == "reshape":
+        return shaped(_field_of(args[0]), reshaped_axes(args, kwargs), array=True)
+    if name in ("squeeze", "diagonal"):
+        return Num("array", _field_of(args[0]))
     if function is not None and not isinstance(function, np.ufunc):
         return _numpy(function, args, kwargs)
     return Num("any", _field_of(args[0]))
