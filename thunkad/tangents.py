@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, Final
 
 from thunkad.errors import NotImplementedDerivativeError, Place
@@ -79,6 +82,12 @@ ZERO: Final = ZeroTangent()
 NO_TANGENT: Final = NoTangent()
 
 
+def _place_of(frame: FrameType) -> Place:
+    """Where ``frame`` stands: the line of the rule that says that it has no derivative."""
+    filename, line = frame.f_code.co_filename, frame.f_lineno
+    return Place(filename, line, linecache.getline(filename, line))
+
+
 class NotImplementedTangent:
     """A derivative that its rule does not implement: silent while nobody asks for it, an error with ``reason`` when demanded."""
 
@@ -86,7 +95,7 @@ class NotImplementedTangent:
     __array_ufunc__ = None
 
     def __init__(self, reason: str, place: Place | None = None) -> None:
-        self.reason, self.place = reason, place
+        self.reason, self.place = reason, place or _place_of(sys._getframe(1))
 
     def demand(self) -> Any:
         raise NotImplementedDerivativeError(self.reason, self.place)
@@ -222,6 +231,30 @@ def unthunk(x: Any) -> Any:
     """The value of ``x`` if it is a thunk, else ``x`` itself."""
     while isinstance(x, Thunk):
         x = x.force()
+    return x
+
+
+def resolved(x: Any) -> Any:
+    """``x`` with every thunk in it forced, inside tuples, lists, dicts, object arrays and structural tangents too."""
+    x = unthunk(x)
+    if type(x) in (float, int):
+        return x
+    if isinstance(x, tuple):
+        new = tuple(map(resolved, tuple.__iter__(x)))
+        if all(a is b for a, b in zip(new, tuple.__iter__(x))) and type(x) is not LazyTuple:
+            return x
+        return type(x)(*new) if hasattr(x, "_fields") else new
+    if type(x) is list:
+        return [resolved(v) for v in x]
+    if type(x) is dict:
+        return {k: resolved(v) for k, v in x.items()}
+    if isinstance(x, Tangent):
+        return Tangent(x.cls, {k: resolved(v) for k, v in x.fields.items()})
+    if getattr(x, "dtype", None) == object and hasattr(x, "flat"):
+        out = x.copy()
+        for k, v in enumerate(x.flat):
+            out.flat[k] = resolved(v)
+        return out
     return x
 
 

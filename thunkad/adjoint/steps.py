@@ -191,7 +191,7 @@ class OutlinedStep(Step):
             result = n.Name(name)
         for operand, k in wanted:
             value = result if k is None else n.Index(result, k)
-            if self.lazy:
+            if self.lazy and type(operand) is not n.Name:
                 value = n.Call(UNTHUNK, (value,))
             give(bars, operand, real_part(value, self.kinds.get(operand), self.site), maybe_zero=self.lazy)
 

@@ -21,7 +21,7 @@ from thunkad.kinds.results import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.python.operators import OPERATORS
 from thunkad.runtime.cotangents import entry
-from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
 _UFUNC = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
 _UFUNC.update({FUNCTION_OF_UNARY[op]: u for op, u in UFUNC_OF_UNARY.items()})
@@ -31,6 +31,16 @@ _NUMBER = (float, int, complex, np.ndarray, np.generic)
 #: Cotangents of a whole call: of the callee, of the positional arguments, of the keyword arguments.
 Cotangents = tuple[Any, list[Any], dict[str, Any]]
 Back = Callable[[Any], Cotangents]
+
+
+def entering(back: Back, value_bar: Any) -> Any:
+    """A cotangent as it enters a callee: without thunks, also inside of containers, unless the callee's rule knows them."""
+    if getattr(back, "keeps_thunks", False):
+        return value_bar
+    return value_bar if type(value_bar) in _PLAIN else resolved(value_bar)
+
+
+_PLAIN = (np.ndarray, float, np.float64)
 
 
 class Pull:
@@ -44,7 +54,8 @@ class Pull:
         value, back = self.whole(fn, args, kwargs)
 
         def pullback(value_bar: Any) -> tuple[Any, ...]:
-            if isinstance(unthunk(value_bar), AbstractZero):
+            value_bar = entering(back, value_bar)
+            if isinstance(value_bar, AbstractZero):
                 return (ZERO,) * len(wrt)
             of_callee, of_args, of_kwargs = back(value_bar)
             return tuple(
@@ -58,7 +69,8 @@ class Pull:
         value, back = self.whole(fn, tuple(args), dict(kwargs))
 
         def pullback(value_bar: Any) -> Any:
-            if isinstance(unthunk(value_bar), AbstractZero):
+            value_bar = entering(back, value_bar)
+            if isinstance(value_bar, AbstractZero):
                 return ZERO, ZERO, ZERO
             of_callee, of_args, of_kwargs = back(value_bar)
             return of_callee, tuple(of_args), of_kwargs
@@ -151,7 +163,7 @@ class Pull:
         assert bound is not None
 
         def back(value_bar: Any) -> Cotangents:
-            parts = pullback(value_bar if rule.keep_thunks else unthunk(value_bar))
+            parts = pullback(value_bar)
             flat: list[Any] = []
             named: dict[str, Any] = {}
             for p, part in zip(positional, parts):
@@ -164,6 +176,8 @@ class Pull:
             flat += [NO_TANGENT] * (len(args) - len(flat))
             return NO_TANGENT, flat[: len(args)], named
 
+        if rule.keep_thunks:
+            back.keeps_thunks = True  # type: ignore[attr-defined]
         return value, back
 
     def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:

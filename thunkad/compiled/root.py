@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import warnings
 import weakref
@@ -12,7 +13,7 @@ from typing import Any
 from thunkad.adjoint.generate import Generator
 from thunkad.compiled import policy
 from thunkad.compiled.load import Slot
-from thunkad.compiled.target import library_call
+from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning
 from thunkad.ir import nodes as n
@@ -182,11 +183,22 @@ def root_of(fn: Any) -> Root:
         return kept
 
 
+def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
+    """Whether the table says something of the function itself, so that it is not looked into."""
+    parameters = inspect.signature(fn, follow_wrapped=False).parameters.values()
+    plain = [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters]
+    decision = world.lookup(fn, [k for k, positional in zip(kinds, plain) if positional])
+    return decision.how in ("rule", "constant", "alternative")
+
+
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
     if key.library is not None:
         resolved = world.analysis_of_ir(library_call(fn, *key.library), None, key.kinds)
         owner = None
+    elif has_own_rule(fn, world, key.kinds):
+        resolved = world.analysis_of_ir(own_call(fn), fn, key.kinds)
+        owner = fn
     else:
         resolved = world.analysis(fn, key.kinds)
         owner = fn

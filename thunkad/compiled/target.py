@@ -58,6 +58,27 @@ def target_of(f: Any) -> Target:
     return Target(f, is_library=True)
 
 
+def own_call(fn: types.FunctionType) -> n.Function:
+    """A function in normal form with the parameters of ``fn`` that only calls it: for a function that has a rule itself."""
+    args: list[n.Expr] = []
+    kwargs: list[tuple[str | None, n.Expr]] = []
+    params = []
+    for name, p in inspect.signature(fn, follow_wrapped=False).parameters.items():
+        params.append(n.Param(name))
+        if p.kind is p.KEYWORD_ONLY:
+            kwargs.append((name, n.Name(name)))
+        elif p.kind is p.VAR_KEYWORD:
+            kwargs.append((None, n.Name(name)))
+        else:
+            args.append(n.Star(n.Name(name)) if p.kind is p.VAR_POSITIONAL else n.Name(name))
+    result = "value" if "value" not in {p.name for p in params} else "value_of_call"
+    call = n.Call(n.Ref(fn.__name__ if fn.__name__.isidentifier() else "function", fn), tuple(args), tuple(kwargs))
+    line = fn.__code__.co_firstlineno
+    body: list[n.Stmt] = [n.Assign(result, call, line=line), n.Return(n.Name(result), line=line)]
+    name = fn.__name__ if fn.__name__.isidentifier() else "function"
+    return n.Function(name, params, body, (), line, fn.__code__.co_filename)
+
+
 def library_call(fn: Any, count: int, keywords: tuple[str, ...]) -> n.Function:
     """A function in normal form that only calls ``fn`` with ``count`` positional arguments and these keywords."""
     names = [f"x{k}" if count > 1 else "x" for k in range(count)]

@@ -103,6 +103,7 @@ def gather(parts: tuple[Any, ...], x: Any) -> Any:
         x_bar = zeros(x)
         if isinstance(x_bar, AbstractZero):
             return ZERO
+        parts = tuple(map(unthunk, parts))
         if any(np.iscomplexobj(p) for p in parts) and not np.iscomplexobj(x_bar):
             parts = tuple(np.real(p) for p in parts)
         for k, part in enumerate(parts):
