@@ -108,6 +108,14 @@ class Bars:
         name = self.bar_name(x)
         self.live.pop(x, None)
         if expr != n.Name(name):
+    def as_atom(self, e: n.Expr) -> n.Expr:
+        """``e`` under a name of its own, which nothing rebinds; a constant itself."""
+        if type(e) in (n.Const, n.Ref):
+            return e
+        name = self.names.new("seed_bar")
+        self.emit(n.Assign(name, e))
+        return n.Name(name)
+
             self.emit(n.Assign(name, expr))
         self.live[x] = Bar(n.Name(name), owned, maybe_zero)
 
@@ -117,7 +125,7 @@ class Bars:
         """Add ``expr`` to the cotangent of ``x``."""
         bar = self.live.get(x)
         if bar is None:
-            if type(expr) in (n.Name, n.Const, n.Ref):
+            if type(expr) in (n.Name, n.Const, n.Ref) or _is_fixed(expr):
                 self.live[x] = Bar(expr, owned, maybe_zero)
             else:
                 self.assign(x, expr, owned, maybe_zero)
@@ -206,3 +214,10 @@ def merge_arms(bars: Bars, first: Bars, second: Bars, gone: set[str]) -> None:
         a, b = first.live[x], second.live[x]
         merged[x] = Bar(a.expr, a.owned and b.owned, a.maybe_zero or b.maybe_zero)
     bars.live = merged
+def _is_fixed(e: n.Expr) -> bool:
+    """Whether ``e`` is a tuple of constants and seeds, which is the same wherever it is written."""
+    return type(e) is n.TupleExpr and all(type(x) is not n.Name or x.id.startswith("seed_bar") for x in e.items) and all(
+        type(x) in (n.Name, n.Const, n.Ref) for x in e.items
+    )
+
+

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, Protocol
+from types import MappingProxyType
 
 from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.control import IfStep, LoopStep, trailing_copies
@@ -22,6 +23,7 @@ from thunkad.adjoint.steps import (
 )
 from thunkad.analysis.activity import written
 from thunkad.analysis.resolution import Resolved, Site
+from thunkad.analysis.entries import display_entries
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -36,7 +38,9 @@ DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
 class Callees(Protocol):
     """What the forward pass asks of the world: compiled callees and run-time dispatch, as things to refer to."""
 
-    def pair(self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any) -> tuple[n.Ref, n.Ref]: ...
+    def pair(
+        self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None
+    ) -> tuple[n.Ref, n.Ref]: ...
     def pull(self) -> n.Ref: ...
     def pull_packed(self) -> n.Ref: ...
 
@@ -44,10 +48,19 @@ class Callees(Protocol):
 class Forward:
     """Builds forward code block by block."""
 
-    def __init__(self, resolved: Resolved, active: frozenset[str], names: Names, callees: Callees) -> None:
+    def __init__(
+        self,
+        resolved: Resolved,
+        active: frozenset[str],
+        names: Names,
+        callees: Callees,
+        entries: Mapping[str, frozenset[Any]] = MappingProxyType({}),
+    ) -> None:
+        """``entries``: for containers that are only read by constant keys, the keys that have a cotangent."""
         self.resolved, self.active, self.names, self.callees = resolved, active, names, callees
 
     def block(self, block: list[n.Stmt]) -> tuple[list[n.Stmt], Block]:
+        self.entries = entries
         out: list[n.Stmt] = []
         steps = Block()
         for s in block:
@@ -113,7 +126,8 @@ class Forward:
             steps.steps.append(CopyStep(s.line, s.target, e.id))
         elif t in DISPLAYS:
             out.append(self.copy(s))
-            steps.steps.append(DisplayStep(s.line, s.target, e))
+            keys = self.entries.get(s.target) if display_entries(e) is not None else None
+            steps.steps.append(DisplayStep(s.line, s.target, e, keys))
         elif t is n.Index:
             out.append(self.copy(s))
             if type(e.value) is n.Name:
@@ -278,7 +292,9 @@ class Forward:
     def pair(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
         """A compiled callee: forward half here, reverse half in reverse."""
         demand = tuple(p for p, e in site.bound if self.is_active(e))
-        forward, reverse = self.callees.pair(site, site.kinds, demand, self.resolved.owner)
+        keys = self.entries.get(target)
+        results = None if keys is None or not all(isinstance(k, int) for k in keys) else tuple(sorted(keys))
+        forward, reverse = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results)
         saved = self.names.new(f"{target}_saved")
         out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line))
         operands = [e for p, e in site.bound if p in demand]

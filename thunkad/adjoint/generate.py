@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from thunkad.adjoint.bars import Bars
+from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.forward import Callees, Forward, make_bars
 from thunkad.adjoint.groups import lazy_pullback
 from thunkad.adjoint.saves import insert_saves, open_lists
-from thunkad.analysis.activity import active_names
+from thunkad.analysis.activity import activity
 from thunkad.analysis.resolution import Resolved
 from thunkad.errors import NonScalarOutputError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import Known, Num, Tuple
+from thunkad.kinds.lattice import Kind, Known, Num, Tuple
 from thunkad.optimise.comments import comment_groups
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import eliminate, free_reads
@@ -57,7 +57,7 @@ class Generator:
 
     def gradient(self, name: str, wanted: tuple[str, ...], single: bool, with_value: bool, has_aux: bool) -> n.Function:
         """``name(params) -> gradients`` or ``(value, gradients)``; the function's result must be one real number."""
-        sweeps = self.sweeps(wanted, lambda result: self.gradient_seed(result, has_aux))
+        sweeps = self.sweeps(wanted, lambda result: self.gradient_seed(result, has_aux), (0,) if has_aux else None)
         outputs = [self.output(sweeps, p) for p in wanted]
         reverse = sweeps.bars.out
         value: n.Expr = sweeps.result
@@ -74,10 +74,15 @@ class Generator:
         body = open_lists(sweeps.forward, lists) + reverse + [n.Return(last)]
         return self.finish(name, self.params(), body)
 
-    def pair(self, forward_name: str, reverse_name: str, wanted: tuple[str, ...]) -> tuple[n.Function, n.Function]:
-        """``forward(params) -> (value, saved)`` and ``reverse(saved, value_bar) -> cotangents of wanted``."""
+    def pair(
+        self, forward_name: str, reverse_name: str, wanted: tuple[str, ...], results: tuple[int, ...] | None = None
+    ) -> tuple[n.Function, n.Function]:
+        """``forward(params) -> (value, saved)`` and ``reverse(saved, value_bar) -> cotangents of wanted``.
+
+        ``results``: the entries of the value that have a cotangent (None: all of it).
+        """
         seed = self.names.new("value_bar")
-        sweeps = self.sweeps(wanted, lambda result: n.Name(seed))
+        sweeps = self.sweeps(wanted, lambda result: n.Name(seed), results)
         outputs = [self.dense_output(sweeps, p) for p in wanted]
         reverse: list[n.Stmt] = sweeps.bars.out
         last: n.Expr = outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))
@@ -94,32 +99,39 @@ class Generator:
         second = self.finish(reverse_name, [n.Param(saved), n.Param(seed)], reverse)
         return first, second
 
-    def vjp(self, name: str, wanted: tuple[str, ...]) -> n.Function:
+    def vjp(self, name: str, wanted: tuple[str, ...], has_aux: bool = False) -> n.Function:
         """``name(params) -> (value, pullback)``, the pullback lazy by groups of what its entries need."""
         seed = self.names.new("value_bar")
-        sweeps = self.sweeps(wanted, lambda result: n.Name(seed))
+        sweeps = self.sweeps(wanted, lambda result: n.Name(seed), (0,) if has_aux else None)
         outputs = [self.output(sweeps, p) for p in wanted]
         reverse = eliminate(sweeps.bars.out, {i for o in outputs for i in walk.names(o)}, self.purity)
         lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=False)
         forward = open_lists(sweeps.forward, lists)
-        pullback = lazy_pullback(propagate(reverse), outputs, wanted, seed, sweeps.result, self.names)
+        reverse = eliminate(propagate(reverse), {i for o in outputs for i in walk.names(o)}, self.purity)
+        pullback = lazy_pullback(reverse, outputs, wanted, seed, sweeps.result, self.names)
         last = n.TupleExpr((sweeps.result, n.Name(pullback.name)))
         return self.finish(name, self.params(), [*forward, n.Define(pullback), n.Return(last)])
 
     # ------------------------------------------------------------ parts
 
-    def sweeps(self, wanted: tuple[str, ...], seed: Callable[[n.Expr], n.Expr]) -> Sweeps:
+    def sweeps(
+        self, wanted: tuple[str, ...], seed: Callable[[n.Expr], n.Expr], results: tuple[int, ...] | None = None
+    ) -> Sweeps:
+        """``results``: the entries of the function's result that have a cotangent (None: all of it)."""
         resolved = self.resolved
-        active = active_names(resolved, wanted)
+        active, entries = activity(resolved, wanted, results)
         self.reached("activity", (resolved, active, wanted))
-        forward = Forward(resolved, active, self.names, self.callees)
+        forward = Forward(resolved, active, self.names, self.callees, entries)
         body, steps = forward.block(resolved.function.body[:-1])
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = make_bars(resolved, forward.active, self.names)
         if type(last.value) is n.Name and last.value.id in forward.active:
             bars.line = last.line
-            bars.contribute(last.value.id, seed(last.value))
+            given = seed(last.value)
+            if type(given) is n.TupleExpr:
+                given = n.TupleExpr(tuple(bars.as_atom(x) for x in given.items))
+            bars.contribute(last.value.id, given)
             steps.reverse(bars)
         else:
             checked = seed(last.value)
@@ -132,9 +144,9 @@ class Generator:
     def gradient_seed(self, result: n.Expr, has_aux: bool) -> n.Expr:
         kind = self.resolved.kind(result) if type(result) is not n.Const else Known(result.value)
         if has_aux:
+            if isinstance(kind, Tuple) and len(kind.items) == 2 and type(result) is n.Name:
+                return n.TupleExpr((self.number_seed(n.Index(result, n.Const(0)), kind.items[0]), ZERO_REF))
             return n.Call(AUX_SEED, (result,))
-        if isinstance(kind, Num) and kind.is_scalar and kind.is_real and kind.field != "bool":
-            return n.Const(1.0)
         if isinstance(kind, (Known, Tuple)) and not isinstance(result, n.Name):
             value = result.value if type(result) is n.Const else None
             if not isinstance(value, (int, float)):
@@ -143,6 +155,12 @@ class Generator:
                     self.resolved.place(self.resolved.function.body[-1].line or self.resolved.function.line),
                     "return a number, for example np.sum(…); does a return statement miss?",
                 )
+        return self.number_seed(result, kind)
+
+    def number_seed(self, result: n.Expr, kind: Kind) -> n.Expr:
+        """One, after checking (here or at run time) that the result is one real number."""
+        if isinstance(kind, Num) and kind.is_scalar and kind.is_real and kind.field != "bool":
+            return n.Const(1.0)
         return n.Call(SCALAR_SEED, (result,))
 
     def output(self, sweeps: Sweeps, param: str) -> n.Expr:

@@ -7,6 +7,7 @@ that point are known.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars
 from thunkad.adjoint.inline import REAL, any_complex, demanded, is_fresh, simplify
@@ -50,8 +51,8 @@ def give(bars: Bars, operand: n.Expr, value: n.Expr, owned: bool = False, maybe_
         give_display(bars, operand, value)
 
 
-def give_display(bars: Bars, display: n.Expr, value: n.Expr) -> None:
-    """Take the cotangent of a display apart."""
+def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any] | None = None) -> None:
+    """Take the cotangent of a display apart; ``keys``: those of its entries that have one (None: all)."""
     items = display.values if type(display) is n.DictExpr else display.items
     if not any(i in bars.active for x in items for i in walk.names(x)):
         return
@@ -60,17 +61,23 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr) -> None:
         bars.emit(n.Assign(name, value))
         value = n.Name(name)
     if type(display) is n.DictExpr:
+    if type(value) is n.TupleExpr and type(display) is n.TupleExpr and len(value.items) == len(items):
+        if not any(type(x) is n.Star for x in items):
+            for item, part in zip(items, value.items):
+                if part != ZERO_REF:
+                    give(bars, item, part)
+            return
         for key, item in zip(display.keys, display.values):
             if key is None:
                 give(bars, item, value, maybe_zero=True)
-            else:
+            elif keys is None or key.value in keys:
                 give(bars, item, n.Call(ENTRY, (value, key)), maybe_zero=True)
         return
     if any(type(x) is n.Star for x in display.items):
         give_starred(bars, display, value)
         return
     for k, item in enumerate(display.items):
-        if any(i in bars.active for i in walk.names(item)):
+        if (keys is None or k in keys) and any(i in bars.active for i in walk.names(item)):
             give(bars, item, n.Call(ENTRY, (value, n.Const(k))), maybe_zero=True)
 
 
@@ -209,7 +216,8 @@ class DisplayStep(Step):
     def reverse(self, bars: Bars) -> None:
         bar = bars.taken(self.target)
         if bar is not None:
-            give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]))
+    keys: frozenset[Any] | None = None  # the entries that have a cotangent, if it is known that not all have
+            give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]), self.keys)
 
 
 @dataclass

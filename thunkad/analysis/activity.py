@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+from thunkad.analysis.aliases import aliases_of, has_memory
+from thunkad.analysis.entries import display_entries, entry_read, tracked_names
 from thunkad.analysis.resolution import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -12,8 +15,19 @@ from thunkad.kinds.lattice import may_have_tangent
 
 def active_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
     """Names that carry a cotangent when ``wanted`` parameters are differentiated."""
+    return activity(resolved, wanted)[0]
+
+
+def activity(
+    resolved: Resolved, wanted: Iterable[str], results: tuple[int, ...] | None = None
+) -> tuple[frozenset[str], dict[str, frozenset[Any]]]:
+    """Names that carry a cotangent, and for containers that are only read by constant keys the keys that matter.
+
+    ``results``: the entries of the function's result that have a cotangent (None: all of it).
+    """
     varied = varied_names(resolved, wanted)
-    return varied & useful_names(resolved, varied)
+    useful, entries = useful_names(resolved, varied, results)
+    return varied & (useful | entries.keys()), {x: frozenset(keys) for x, keys in entries.items() if x not in useful}
 
 
 def varied_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
@@ -31,22 +45,56 @@ def varied_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
     return frozenset(varied)
 
 
-def useful_names(resolved: Resolved, varied: frozenset[str]) -> frozenset[str]:
+def useful_names(
+    resolved: Resolved, varied: frozenset[str], results: tuple[int, ...] | None = None
+) -> tuple[frozenset[str], dict[str, set[Any]]]:
+    """Names that reach the result as a whole, and names of which only entries do, with their keys."""
     useful: set[str] = set()
     statements = list(walk.statements(resolved.function.body))
+    entries: dict[str, set[Any]] = {}
+    tracked = tracked_names(resolved)
     for s in statements:
         if type(s) is n.Return:
-            useful.update(walk.names(s.value))
+            if results is not None and type(s.value) is n.Name and s.value.id in tracked:
+                entries[s.value.id] = set(results)
+            else:
+                useful.update(walk.names(s.value))
     statements.reverse()
     changed = True
     while changed:
-        before = len(useful)
+        before = len(useful), sum(map(len, entries.values()))
         for s in statements:
-            for target, operands in flows(resolved, s):
-                if target in useful and target in varied:
-                    useful.update(operands)
-        changed = len(useful) != before
-    return frozenset(useful)
+            for k, (target, operands) in enumerate(flows(resolved, s)):
+                if target not in varied:
+                    continue
+                read = entry_read(resolved, s)
+                if type(s) is n.Unpack and type(s.value) is n.Name:
+                    read = s.value.id, k
+                if target in useful or target in entries and read is not None:
+                    if read is not None and read[0] in tracked:
+                        entries.setdefault(read[0], set()).add(read[1])
+                    else:
+                        useful.update(operands)
+                elif target in entries:
+                    items = display_entries(s.value) if type(s) is n.Assign else None
+                    wanted = operands if items is None else [i for key in entries[target] & items.keys() for i in walk.names(items[key])]
+                    useful.update(wanted)
+        useful |= through_memory(resolved, useful | entries.keys())
+        changed = (len(useful), sum(map(len, entries.values()))) != before
+    return frozenset(useful), entries
+
+
+def through_memory(resolved: Resolved, names: set[str]) -> set[str]:
+    """Names that share memory that is written in place with one of ``names``: what is known of one holds for all."""
+    aliases = aliases_of(resolved)
+    if not aliases.mutated:
+        return set()
+    classes = {aliases.find(x) for x in names} & aliases.mutated
+    if not classes:
+        return set()
+    return {
+        x for x, kind in resolved.kinds.items() if aliases.find(x) in classes and has_memory(kind) and may_have_tangent(kind)
+    }
 
 
 def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:

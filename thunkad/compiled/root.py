@@ -205,7 +205,7 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     generator = Generator(resolved, world, world.is_pure, reached)
     base = resolved.function.name
     if key.product == "vjp":
-        function = generator.vjp(f"{base}_vjp", key.wanted)
+        function = generator.vjp(f"{base}_vjp", key.wanted, key.has_aux)
     else:
         with_value = key.product == "value_and_grad"
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"

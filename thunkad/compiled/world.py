@@ -143,15 +143,24 @@ class World:
 
     # ------------------------------------------------------------ compiled callees
 
-    def pair(self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any) -> tuple[n.Ref, n.Ref]:
+    def pair(
+        self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
+        volatile: tuple[str, ...] = ()
+    ) -> tuple[n.Ref, n.Ref, frozenset[str]]:
         target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
-        pair = self.pair_for(target, owner, kinds, demand)
-        return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse)
+        pair = self.pair_for(target, owner, kinds, demand, results, volatile)
+        return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse), pair.shadowed
 
-    def pair_for(self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...]) -> Pair:
-        """The two halves of ``target`` (a Python function, or an IR function made inside ``owner``) for one demand."""
+    def pair_for(
+        self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], results: tuple[int, ...] | None = None,
+        volatile: tuple[str, ...] = ()
+    ) -> Pair:
+        """The two halves of ``target`` (a Python function, or an IR function made inside ``owner``) for one demand.
+
+        ``results``: the entries of the value that have a cotangent (None: all of it).
+        """
         is_ir = isinstance(target, n.Function)
-        key = (id(target) if is_ir else target, kinds, demand)
+        key = (id(target) if is_ir else target, kinds, demand, results)
         pair = self.pairs.get(key)
         if pair is not None:
             return pair
@@ -164,7 +173,7 @@ class World:
         try:
             resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
             generator = Generator(resolved, self, self.is_pure, reached)
-            forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand)
+            forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse
             self.load([forward, reverse], [pair.forward, pair.reverse], pair.owner)
         except BaseException:
