@@ -32,6 +32,7 @@ ORDER = (
     "emit",
     "pipeline",
     "compiled",
+    "refresh",
     "inspection",
     "api",
     "",  # thunkad itself: the public names and nothing else

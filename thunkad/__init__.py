@@ -17,7 +17,8 @@ from thunkad.errors import (
     ThunkadError,
     UnsupportedSyntaxError,
 )
-from thunkad.rules.define import frule, non_differentiable, opt_out, rrule, scalar_rule
+from thunkad.refresh import refresh, rules
+from thunkad.rules.define import frule, non_differentiable, opt_in, opt_out, rrule, scalar_rule
 from thunkad.tangents import (
     InplaceableThunk,
     LazyTuple,

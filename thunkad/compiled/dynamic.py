@@ -15,11 +15,12 @@ import numpy as np
 
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.lattice import Known, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.kinds.results import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.python.operators import OPERATORS
+from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
@@ -87,7 +88,7 @@ class Pull:
         if isinstance(fn, types.MethodType):
             return self.method(fn, fn.__func__, fn.__self__, args, kwargs)
         owner = getattr(fn, "__self__", None)
-        if isinstance(fn, types.BuiltinMethodType) and owner is not None and not isinstance(owner, (types.ModuleType, type)):
+        if isinstance(fn, types.BuiltinMethodType) and owner is not None and not isinstance(kind_of(fn), Known):
             function = getattr(type(owner), fn.__name__, None)
             if isinstance(owner, np.ndarray):
                 function = self.world.array_member(fn.__name__)
@@ -156,14 +157,14 @@ class Pull:
         found = rule.function(*args, **kwargs)
         if found is None:
             return None
-        value, pullback = found
+        value, pullback = value_and_pullback(rule, found)
         parameters = list(rule.signature().parameters.values())
         positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
         keywords = set(kwargs)
         assert bound is not None
 
         def back(value_bar: Any) -> Cotangents:
-            parts = pullback(value_bar)
+            parts = cotangents(rule, pullback(value_bar))
             flat: list[Any] = []
             named: dict[str, Any] = {}
             for p, part in zip(positional, parts):

@@ -86,6 +86,13 @@ def opt_out(fn: Any, *types: Any, layer: str = "user") -> None:
     TABLE.add(Entry(OPT_OUT, fn, None, layer, types=types))
 
 
+def opt_in(fn: Any, *types: Any, layer: str = "user") -> None:
+    """Undo ``opt_out(fn, *types)``; without types, every opt-out of ``fn``.  Does nothing if there is none."""
+    for entry in TABLE.snapshot.entries(fn):
+        if entry.kind == OPT_OUT and entry.layer == layer and (not types or entry.types == types):
+            TABLE.remove(entry)
+
+
 def alternative(fn: Any, *, layer: str = "user") -> Callable[[F], F]:
     """Register the decorated Python function as the body to look inside of in place of ``fn``'s own."""
 

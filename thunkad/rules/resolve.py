@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import types
-import typing
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +10,7 @@ import numpy as np
 from thunkad.errors import AmbiguousRuleError
 from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
+from thunkad.rules.signatures import covers, signature_types
 from thunkad.rules.table import Snapshot
 
 
@@ -47,40 +45,6 @@ def class_of(kind: Kind) -> type | None:
     if isinstance(kind, (Opaque, Instance, Tuple, Sequence)):
         return kind.cls
     return dict if isinstance(kind, Mapping) else None
-
-
-def signature_types(entry: Entry) -> tuple[Any, ...]:
-    """The typed signature: for each leading positional parameter a class or a tuple of classes."""
-    if entry.types is None:
-        assert entry.function is not None
-        try:
-            hints = typing.get_type_hints(entry.function)
-        except Exception:
-            hints = getattr(entry.function, "__annotations__", {})
-        params = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
-        entry.types = tuple(_as_class(hints.get(p.name, object)) for p in params)
-        while entry.types and entry.types[-1] is object:
-            entry.types = entry.types[:-1]
-    return entry.types
-
-
-def _as_class(annotation: Any) -> Any:
-    if annotation in (Any, inspect.Parameter.empty) or isinstance(annotation, (str, typing.TypeVar)):
-        return object
-    if annotation is None:
-        return type(None)
-    origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
-        parts: list[Any] = []
-        for a in typing.get_args(annotation):
-            found = _as_class(a)
-            parts.extend(found if isinstance(found, tuple) else (found,))
-        return object if object in parts else tuple(parts)
-    if origin is typing.Annotated:
-        return _as_class(typing.get_args(annotation)[0])
-    if isinstance(origin, type):
-        return origin
-    return annotation if isinstance(annotation, type) else object
 
 
 def lookup(snapshot: Snapshot, fn: Any, kinds: list[Kind], mode: str = RRULE) -> Decision:
@@ -144,17 +108,7 @@ def _beats(a: Entry, b: Entry) -> bool:
     s, t = signature_types(a), signature_types(b)
     if s == t:
         return a.kind == OPT_OUT and b.kind != OPT_OUT
-    return _covers(t, s) and not _covers(s, t)
-
-
-def _covers(general: tuple[Any, ...], special: tuple[Any, ...]) -> bool:
-    for k in range(max(len(general), len(special))):
-        g = general[k] if k < len(general) else object
-        s = special[k] if k < len(special) else object
-        parts = s if isinstance(s, tuple) else (s,)
-        if not all(issubclass(p, g) for p in parts):
-            return False
-    return True
+    return covers(t, s) and not covers(s, t)
 
 
 def _as_decision(entry: Entry) -> Decision:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from thunkad.rules.entry import Entry
+from thunkad.rules.signatures import signature_types
 
 
 class Snapshot:
@@ -68,7 +69,7 @@ class Table:
 
 
 def _same_slot(a: Entry, b: Entry) -> bool:
-    return a.kind == b.kind and a.layer == b.layer and a.types == b.types
+    return a.kind == b.kind and a.layer == b.layer and signature_types(a) == signature_types(b)
 
 
 TABLE = Table()

@@ -186,9 +186,13 @@ def _pullback(node: Any, outer: Any, function: Any, outer_local: set[str]) -> tu
 
     reverse = [s for stmt in body[:-1] for s in _assign(stmt, name)]
     last = body[-1]
-    if not isinstance(last, gast.Return) or not isinstance(last.value, gast.Tuple):
-        raise NotInlineable("the pullback does not return a tuple")
-    return seed, reverse, [_result(e, name) for e in last.value.elts]
+    if not isinstance(last, gast.Return) or last.value is None:
+        raise NotInlineable("the pullback does not return cotangents")
+    if isinstance(last.value, gast.Tuple):
+        return seed, reverse, [_result(e, name) for e in last.value.elts]
+    if not isinstance(last.value, gast.Call) or _value_of(convert(last.value.func, name)) not in (thunk, Thunk):
+        raise NotInlineable("whether the pullback returns a tuple is seen when it runs")
+    return seed, reverse, [_result(last.value, name)]
 
 
 def _result(e: Any, name: Any) -> n.Expr | None:

@@ -1,0 +1,45 @@
+"""What a rule gave back, checked: the pair of value and pullback, the cotangents for its positional parameters."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from thunkad.errors import RuleError
+from thunkad.rules.entry import Entry, name_of
+
+
+def value_and_pullback(entry: Entry, found: Any) -> tuple[Any, Any]:
+    """The two halves of what a reverse rule returned (which is not None)."""
+    if type(found) is not tuple or len(found) != 2 or not callable(found[1]):
+        raise RuleError(
+            f"the rule for {name_of(entry.target)} returned {_described(found)}",
+            entry.place,
+            "a rule returns (value, pullback), or None for \"no rule here: look inside\"",
+        )
+    return found
+
+
+def cotangents(entry: Entry, parts: Any) -> tuple[Any, ...]:
+    """What a rule's pullback returned, one entry for each positional parameter; a single one need not be in a tuple."""
+    count = positional_count(entry)
+    if not isinstance(parts, tuple) and count == 1:
+        return (parts,)
+    if isinstance(parts, (tuple, list)) and len(parts) == count:
+        return tuple(parts)
+    raise RuleError(
+        f"the pullback of the rule for {name_of(entry.target)} returned {_described(parts)}",
+        entry.place,
+        f"it returns a tuple of {count} cotangents, one for each positional parameter of the rule",
+    )
+
+
+def positional_count(entry: Entry) -> int:
+    """How many cotangents the pullback of a rule returns."""
+    return sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in entry.signature().parameters.values())
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return "None" if value is None else f"a {type(value).__name__}"
