@@ -17,6 +17,7 @@ from thunkad.errors import (
     ThunkadError,
     UnsupportedSyntaxError,
 )
+from thunkad.inspection import adjoint_source, coverage, explain
 from thunkad.refresh import refresh, rules
 from thunkad.rules.define import frule, non_differentiable, opt_in, opt_out, rrule, scalar_rule
 from thunkad.tangents import (

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from thunkad.compiled import entry
 from thunkad.compiled.entry import ArgNames, ArgNums
+from thunkad.inspection import adjoint_source, explain
 from thunkad.tangents import NO_TANGENT, LazyTuple
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -122,10 +123,9 @@ def differentiable(f: F) -> F:
 
     Attaches ``f.adjoint_source(…)`` and ``f.explain(…)``; nothing is compiled before the first derivative.
     """
-    from thunkad.inspection import adjoint_source
-
     inner: Any = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
     inner.adjoint_source = functools.partial(adjoint_source, inner)
+    inner.explain = functools.partial(explain, inner)
     return f
 
 

@@ -196,6 +196,7 @@ class Forward:
             body, inner = self.block(s.body)
             forward = n.While(test_body, s.test, body, s.stop, line=s.line)
         out.append(forward)
+        bound |= walk.assigned([forward])  # the names that forward code added, too
         if inner.steps:
             steps.steps.append(LoopStep(s.line, forward, inner, bound, self.names.new("saved")))
 

@@ -100,6 +100,7 @@ def _labels(reverse: list[n.Stmt], outputs: list[n.Expr]) -> list[frozenset[int]
             s = reverse[k]
             bound = _bound(s)
             label = frozenset().union(*(need.get(b, frozenset()) for b in bound)) if bound else frozenset(range(len(outputs)))
+            label = label or frozenset(range(len(outputs)))  # kept for its effect
             if label != labels[k]:
                 labels[k], changed = label, True
             for name in free_reads([s]) | bound:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thunkad.adjoint.generate import Generator
+from thunkad.analysis.resolution import Resolved
 from thunkad.compiled import policy
 from thunkad.compiled.load import Slot
 from thunkad.compiled.target import library_call, own_call
@@ -191,17 +192,19 @@ def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
     return decision.how in ("rule", "constant", "alternative")
 
 
+def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
+    """The function that is differentiated: ``fn`` itself, or the plain call of it where only a rule counts."""
+    if key.library is not None:
+        return world.analysis_of_ir(library_call(fn, *key.library), None, key.kinds)
+    if has_own_rule(fn, world, key.kinds):
+        return world.analysis_of_ir(own_call(fn), fn, key.kinds)
+    return world.analysis(fn, key.kinds)
+
+
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
-    if key.library is not None:
-        resolved = world.analysis_of_ir(library_call(fn, *key.library), None, key.kinds)
-        owner = None
-    elif has_own_rule(fn, world, key.kinds):
-        resolved = world.analysis_of_ir(own_call(fn), fn, key.kinds)
-        owner = fn
-    else:
-        resolved = world.analysis(fn, key.kinds)
-        owner = fn
+    resolved = resolved_for(fn, world, key)
+    owner = resolved.owner
     generator = Generator(resolved, world, world.is_pure, reached)
     base = resolved.function.name
     if key.product == "vjp":

@@ -194,7 +194,7 @@ class World:
 
     def load(self, functions: list[n.Function], slots: list[Slot], owner: Any) -> list[Callable[..., Any]]:
         """Print, compile and load generated functions where ``owner``'s code runs."""
-        emitted = emit(functions, _namespace(owner))
+        emitted = emit(functions, namespace_of(owner))
         names = [f.name for f in functions]
         lifted = lifted_functions(functions)
         loaded = load(emitted, names, owner, f"{functions[0].name} for {self.label}")
@@ -227,7 +227,8 @@ def lifted_functions(functions: list[n.Function]) -> list[n.Function]:
     return list(out.values())
 
 
-def _namespace(owner: Any) -> dict[str, Any] | None:
+def namespace_of(owner: Any) -> dict[str, Any] | None:
+    """What the free names of ``owner``'s code are bound to, builtins aside."""
     if owner is None:
         return None
     cells = {}

@@ -6,6 +6,7 @@ import builtins
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -19,9 +20,23 @@ _NUMBERS = {"bool", "float16", "float32", "float64", "complex64", "complex128"} 
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 _MISSING = object()
+_WIDTH = 100
 
 
-def standalone(emitted: Emitted, globals_of: Mapping[str, Any] | None = None, module: str | None = None) -> str:
+@dataclass(frozen=True)
+class Written:
+    """Objects without a name of their own: ``id`` to the arguments of ``make`` that returns the object."""
+
+    arguments: Mapping[int, tuple[Any, int]]
+    make: Any
+
+
+def standalone(
+    emitted: Emitted,
+    globals_of: Mapping[str, Any] | None = None,
+    module: str | None = None,
+    written: Written | None = None,
+) -> str:
     """The text of ``emitted`` after everything that it refers to.
 
     Parameters
@@ -32,13 +47,15 @@ def standalone(emitted: Emitted, globals_of: Mapping[str, Any] | None = None, mo
         What the user's globals and closure variables are bound to.
     module : str, optional
         Name of the module in which the user's function stands.
+    written : Written, optional
+        How to come by objects that can't be imported (rules that are called as they stand).
 
     Returns
     -------
     str
         Python source: imports, data, remarks on what can't be written down, functions.
     """
-    header = _Header(emitted, globals_of or {})
+    header = _Header(emitted, globals_of or {}, written)
     for name, value in emitted.refs.items():
         header.define(name, value, None)
     for name in emitted.globals:
@@ -52,10 +69,12 @@ def standalone(emitted: Emitted, globals_of: Mapping[str, Any] | None = None, mo
 
 
 class _Header:
-    def __init__(self, emitted: Emitted, globals_of: Mapping[str, Any]) -> None:
+    def __init__(self, emitted: Emitted, globals_of: Mapping[str, Any], written: Written | None) -> None:
+        self._written = written
         self._imports: set[str] = set()
         self._data: list[str] = []
         self._remarks: list[str] = []
+        self._fetched: dict[tuple[str, str], str] = {}
         self._names = Names((*emitted.refs, *emitted.globals, *emitted.functions))
         self._numpy: str | None = None
         for name in (*emitted.refs, *emitted.globals):
@@ -74,17 +93,40 @@ class _Header:
             module, path = home
             top, *rest = path.split(".")
             if rest:  # a nested name: import its outermost owner and take the attribute
-                owner = self._names.new("_" + top)
-                self._imports.add(_import_from(module, top, owner))
-                self._data.append(f"{name} = {'.'.join((owner, *rest))}")
+                self._data.append(f"{name} = {self._imported(value, users_module)}")
             else:
                 self._imports.add(_import_from(module, top, name))
             return
-        text = self._literal(value)
+        text = self._literal(value) or self._call(value, users_module)
         if text is None:
             self.missing(name)
         else:
             self._data.append(f"{name} = {text}")
+
+    def _call(self, value: Any, users_module: str | None) -> str | None:
+        """The call that returns ``value``."""
+        if self._written is None or id(value) not in self._written.arguments:
+            return None
+        target, place = self._written.arguments[id(value)]
+        found = self._imported(target, users_module)
+        make = None if found is None else self._imported(self._written.make, users_module)
+        return None if make is None else f"{make}({found}{f', {place}' if place else ''})"
+
+    def _imported(self, value: Any, users_module: str | None) -> str | None:
+        """An expression for ``value``, imported under a new name."""
+        wish = getattr(value, "__name__", "")
+        if getattr(builtins, wish, _MISSING) is value:
+            return str(wish)
+        home = self._home(value, wish, users_module)
+        if home is None:
+            return None
+        module, path = home
+        top, *rest = path.split(".")
+        known = self._fetched.get((module, top))
+        if known is None:
+            known = self._fetched[module, top] = self._names.new("_" + top.strip("_"))
+            self._imports.add(_import_from(module, top, known))
+        return ".".join((known, *rest))
 
     def missing(self, name: str) -> None:
         """Say that ``name`` can't be written down."""
@@ -92,7 +134,7 @@ class _Header:
 
     def text(self) -> str:
         """The header, ending in two blank lines, or nothing."""
-        parts = [sorted(self._imports, key=lambda line: (line.startswith("from"), line)), self._data, self._remarks]
+        parts = [_grouped(self._imports), self._data, self._remarks]
         blocks = ["\n".join(p) for p in parts if p]
         return "\n\n".join(blocks) + "\n\n\n" if blocks else ""
 
@@ -110,6 +152,9 @@ class _Header:
         own = getattr(value, "__name__", None)
         path = getattr(value, "__qualname__", own)
         candidates = [(getattr(value, "__module__", None), path)]
+        owner = getattr(value, "__objclass__", None)
+        if isinstance(owner, type):  # a method of a built-in class
+            candidates.append((owner.__module__, f"{owner.__qualname__}.{own}"))
         if isinstance(value, np.ufunc):
             candidates.append(("numpy", own))
             candidates.append(("scipy.special", own))
@@ -136,6 +181,21 @@ class _Header:
             self._numpy = self._names.new("numpy")
             self._import_module(self._numpy, np)
         return self._numpy
+
+
+def _grouped(imports: set[str]) -> list[str]:
+    """Import statements in order, one for each module that names are imported from."""
+    whole = sorted(line for line in imports if not line.startswith("from "))
+    names: dict[str, list[str]] = {}
+    for line in sorted(imports.difference(whole)):
+        module, name = line.removeprefix("from ").split(" import ")
+        names.setdefault(module, []).append(name)
+    for module, wanted in names.items():
+        line = f"from {module} import {', '.join(wanted)}"
+        if len(line) > _WIDTH:
+            line = f"from {module} import (\n    " + ",\n    ".join(wanted) + ",\n)"
+        whole.append(line)
+    return whole
 
 
 def _plain(value: Any, depth: int = 5) -> str | None:

@@ -1,0 +1,41 @@
+"""What a printed module imports in place of things that belong to one compiled world."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from thunkad.compiled.dynamic import Pull
+from thunkad.compiled.world import World
+from thunkad.rules.load import load_library
+from thunkad.rules.table import TABLE
+
+
+@functools.cache
+def _world(version: int) -> World:
+    return World(TABLE.snapshot, "printed modules")
+
+
+def _pull() -> Pull:
+    load_library()
+    return Pull(_world(TABLE.snapshot.version))
+
+
+def pull(fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """A call whose callee is known only now: its value and its pullback for the places in ``wrt``, by the rules of now."""
+    return _pull().call(fn, wrt, *args, **kwargs)
+
+
+def pull_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
+    """The same for collected arguments: the pullback returns the cotangents of the callee, ``args`` and ``kwargs``."""
+    return _pull().packed(fn, args, kwargs)
+
+
+def rule_function(fn: Any, place: int = 0) -> Callable[..., Any]:
+    """One of the rules that are registered for ``fn``, as it was written."""
+    load_library()
+    entries = TABLE.snapshot.entries(fn)
+    if place >= len(entries) or entries[place].function is None:
+        raise LookupError(f"the rules for {fn!r} are not those with which this module was generated")
+    return entries[place].function  # type: ignore[return-value]
