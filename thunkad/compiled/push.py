@@ -1,0 +1,174 @@
+"""Forward mode for calls whose callee is known only when the code runs.
+
+``push(f, f_dot, arg_dots, kwarg_dots, *args, **kwargs)`` returns the value of the call and its tangent.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+
+from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, _hashable
+from thunkad.errors import NoRuleError, UnsupportedSyntaxError
+from thunkad.forward.calls import no_frule
+from thunkad.forward.template import dots_of
+from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.observe import kind_of
+from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.runtime.cotangents import entry
+from thunkad.tangents import ZERO, AbstractZero, Tangent
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+Both = tuple[Any, Any]
+
+
+class Push:
+    """Run-time dispatch of forward mode in one world."""
+
+    def __init__(self, forwarding: Any) -> None:
+        self.forwarding = forwarding
+
+    def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
+        """The value of ``fn(*args, **kwargs)`` and its tangent."""
+        return self.whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+
+    def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
+            fn = _UFUNC[fn]
+        if isinstance(fn, functools.partial):
+            fixed = tuple(entry(entry(fn_dot, "args"), k) for k in range(len(fn.args)))
+            own = {k: entry(entry(fn_dot, "keywords"), k) for k in fn.keywords}
+            inner = entry(fn_dot, "func")
+            return self.whole(
+                fn.func, inner, (*fn.args, *args), (*fixed, *arg_dots), {**fn.keywords, **kwargs}, {**own, **kwarg_dots}
+            )
+        if isinstance(fn, types.MethodType):
+            return self.whole(fn.__func__, ZERO, (fn.__self__, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
+        owner = getattr(fn, "__self__", None)
+        if isinstance(fn, types.BuiltinMethodType) and owner is not None and not isinstance(owner, (types.ModuleType, type)):
+            found = getattr(type(owner), fn.__name__, None)
+            if isinstance(owner, np.ndarray):
+                found = self.forwarding.array_member(fn.__name__)
+            if found is not None:
+                return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
+        if _still((fn_dot, *arg_dots, *kwarg_dots.values())):
+            return fn(*args, **kwargs), ZERO
+        decision = self.forwarding.lookup(fn, [kind_of(a) for a in args]) if _hashable(fn) else None
+        if decision is not None and decision.how == "rule":
+            if decision.entry.kind != FRULE:
+                raise no_frule(fn, None)
+            return self.rule(decision.entry, args, arg_dots, kwargs, kwarg_dots)
+        if decision is not None and decision.how == "constant":
+            return fn(*args, **kwargs), ZERO
+        if decision is not None and decision.how == "alternative":
+            return self.function(decision.entry.function, args, arg_dots, kwargs, kwarg_dots)
+        return self.by_kind(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+
+    def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        if isinstance(fn, types.FunctionType):
+            return self.function(fn, args, arg_dots, kwargs, kwarg_dots)
+        wrapped = getattr(fn, "__wrapped__", None)
+        if type(fn).__name__ == "_lru_cache_wrapper" and wrapped is not None:
+            return self.whole(wrapped, ZERO, args, arg_dots, kwargs, kwarg_dots)
+        special = self.operator(fn, args, arg_dots)
+        if special is not None:
+            return special
+        if isinstance(fn, type):
+            return self.construct(fn, args, arg_dots, kwargs, kwarg_dots)
+        call = getattr(type(fn), "__call__", None)
+        if isinstance(call, types.FunctionType):
+            return self.whole(call, ZERO, (fn, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
+        raise NoRuleError(
+            f"{name_of(fn)} has no rule and no Python source to look into",
+            hint="register one with thunkad.frule, or declare it constant with thunkad.non_differentiable",
+        )
+
+    def operator(self, fn: Any, args: Args, arg_dots: Args) -> Both | None:
+        """An operator on objects of a user's class: its special method."""
+        name = getattr(fn, "__name__", "").strip("_")
+        if getattr(fn, "__module__", None) not in ("_operator", "operator") or not args:
+            return None
+        direct = getattr(type(args[0]), f"__{name}__", None)
+        if isinstance(direct, types.FunctionType):
+            found = self.function(direct, args, arg_dots, {}, {})
+            if found[0] is not NotImplemented:
+                return found
+        reflected = getattr(type(args[-1]), f"__r{name}__", None)
+        if isinstance(reflected, types.FunctionType) and len(args) == 2:
+            return self.function(reflected, args[::-1], arg_dots[::-1], {}, {})
+        return None
+
+    # ------------------------------------------------------------ each sort of callee
+
+    def rule(self, rule: Entry, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        assert rule.function is not None
+        dots = dots_of(rule)
+        given = rule.signature().bind_partial(*args, **kwargs).arguments
+        tangents = rule.signature().bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments
+        passed: dict[str, Any] = {}
+        for p, d in dots.items():
+            found = tangents.get(p, ZERO) if p in given else ZERO
+            if rule.signature().parameters[p].kind is inspect.Parameter.VAR_POSITIONAL and _still(found or ()):
+                found = ZERO
+            passed[d] = found
+        found = rule.function(*args, **kwargs, **passed)
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise no_frule(rule.target, None)
+        return found
+
+    def function(self, fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        """A Python function: compiled for the kinds of these arguments and for the tangents that there are."""
+        if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
+            raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
+        lifted = self.forwarding.lifted.get(fn)
+        signature = inspect.signature(fn, follow_wrapped=False)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        tangents = signature.bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments
+        names = tuple(bound.arguments)
+        values = tuple(bound.arguments.values())
+        kinds = tuple(map(kind_of, values))
+        demand = tuple(p for p, k in zip(names, kinds) if may_have_tangent(k) and not _still((tangents.get(p, ZERO),)))
+        if not demand:
+            return fn(*args, **kwargs), ZERO
+        target, owner = (fn, fn) if lifted is None else lifted
+        forwarding = self.forwarding
+        with forwarding.world.lock:
+            summary = forwarding.summary_for(target, owner, kinds)
+            changed = [p for p, v in zip(names, values) if p in summary.mutated and isinstance(v, np.ndarray)]
+            if changed:
+                raise UnsupportedSyntaxError(
+                    f"{name_of(fn)}, which is known only when the code runs, changes its argument {changed[0]!r} in place",
+                    hint="call it by its name",
+                )
+            slot = forwarding.slot_for(target, owner, kinds, demand)
+        return slot.cell.cell_contents(*values, *(tangents[p] for p in demand))
+
+    def construct(self, cls: type, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        """A namedtuple or a dataclass without code of its own."""
+        import dataclasses
+
+        names = getattr(cls, "_fields", None)
+        if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
+            names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
+        if names is None:
+            raise UnsupportedSyntaxError(
+                f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",
+                hint="use a tuple, a namedtuple, a dataclass or a dict, or register a rule for the class",
+            )
+        fields = {**dict(zip(names, arg_dots)), **kwarg_dots}
+        if hasattr(cls, "_fields"):
+            return cls(*args, **kwargs), tuple(fields.get(f, ZERO) for f in names)
+        return cls(*args, **kwargs), Tangent(cls, {k: v for k, v in fields.items() if not isinstance(v, AbstractZero)})
+
+
+def _still(dots: Any) -> bool:
+    """Whether nothing moves."""
+    return all(isinstance(d, AbstractZero) or isinstance(d, (tuple, list)) and _still(d) for d in dots)
+
+

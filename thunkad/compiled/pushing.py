@@ -1,0 +1,134 @@
+"""Forward mode in one world: functions resolved with forward rules, compiled callees, what callees do to memory."""
+
+from __future__ import annotations
+
+
+from typing import Any
+
+from thunkad.analysis.resolution import Resolved, Site, resolve
+from thunkad.compiled.load import Slot
+from thunkad.compiled.push import Push
+from thunkad.forward.generate import parameters, pushforward
+from thunkad.forward.memory import Summary, memory_of, summary_of
+from thunkad.ir import nodes as n
+from thunkad.kinds.lattice import Kind
+from thunkad.pipeline import normal_form
+from thunkad.rules.entry import FRULE
+from thunkad.rules.resolve import MISSING, Decision, lookup
+
+
+class Forwarding:
+    """What resolution and the generation of forward-mode code ask, answered in ``world``.
+
+    It is to forward rules what the world itself is to reverse rules; everything else is the world's own answer.
+    """
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.slots: dict[Any, Slot] = {}
+        self._analyses: dict[Any, Resolved] = {}
+        self._summaries: dict[Any, Summary] = {}
+        self._push = Push(self)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.world, name)
+
+    # ------------------------------------------------------------ rules
+
+    def lookup(self, fn: Any, kinds: list[Kind]) -> Decision:
+        """The forward rule of ``fn``; the decision that there is only a reverse rule, which forbids to look inside."""
+        decision = forward_decision(self.world.snapshot, fn, kinds)
+        self.world.note(fn, kinds, FRULE, decision)
+        return decision
+
+    # ------------------------------------------------------------ analyses
+
+    def analysis(self, target: Any, owner: Any, kinds: tuple[Kind, ...]) -> Resolved:
+        """A Python function, or an IR function whose code runs where ``owner``'s does, resolved for forward mode."""
+        is_ir = isinstance(target, n.Function)
+        key = (id(target) if is_ir else target, kinds)
+        found = self._analyses.get(key)
+        if found is None:
+            if not is_ir:
+                self.world.guards.code(target)
+            function = target if is_ir else normal_form(target)
+            names = [p.name for p in parameters(function)]
+            owner = owner if is_ir else target
+            found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+            self.world.keep(function)
+        return found
+
+    def summary(self, site: Site) -> Summary:
+        target, owner = self.target(site, None)
+        return self.summary_for(target, owner, site.kinds)
+
+    def summary_for(self, target: Any, owner: Any, kinds: tuple[Kind, ...]) -> Summary:
+        """What a callee does to its parameters; for recursive functions from below, by two rounds."""
+        key = (id(target) if isinstance(target, n.Function) else target, kinds)
+        if key not in self._summaries:
+            self._summaries[key] = Summary()
+            for _ in range(2):
+                resolved = self.analysis(target, owner, kinds)
+                self._summaries[key] = summary_of(resolved, memory_of(resolved, self.summary))
+        return self._summaries[key]
+
+    # ------------------------------------------------------------ compiled callees
+
+    def target(self, site: Site, owner: Any) -> tuple[Any, Any]:
+        """The function of a site and whose globals it runs in."""
+        callee = site.callee
+        if isinstance(callee, n.Closure):
+            return callee.function, owner
+        if isinstance(callee, Slot):
+            return callee.function, callee.owner
+        return callee, callee
+
+    def pushed(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> n.Ref:
+        target, owner = self.target(site, owner)
+        slot = self.slot_for(target, owner, site.kinds, demand, own_result)
+        return n.Ref(slot.__name__, slot)
+
+    def slot_for(
+        self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], own_result: bool = False
+    ) -> Slot:
+        """``target`` compiled for tangents of the parameters in ``demand``."""
+        is_ir = isinstance(target, n.Function)
+        key = (id(target) if is_ir else target, kinds, demand, own_result)
+        slot = self.slots.get(key)
+        if slot is not None:
+            return slot
+        base = target.name if is_ir else getattr(target, "__name__", "function")
+        base = base if base.isidentifier() else "lambda_"
+        slot = Slot(self.world.unique("_".join((base, "jvp", *demand))))
+        self.slots[key] = slot
+        try:
+            resolved = self.analysis(target, owner, kinds)
+            slot.function = pushforward(slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result)
+            slot.owner = owner if is_ir else target
+            self.world.load([slot.function], [slot], slot.owner)
+        except BaseException:
+            del self.slots[key]
+            raise
+        return slot
+
+    def push(self) -> n.Ref:
+        return n.Ref("push", self._push.call)
+
+
+def forward_decision(snapshot: Any, fn: Any, kinds: list[Kind]) -> Decision:
+    """What ``snapshot`` says of ``fn`` in forward mode.
+
+    A user's reverse rule goes before a forward rule of the library: the two may not be derivatives of one function.
+    """
+    forward, reverse = lookup(snapshot, fn, kinds, FRULE), lookup(snapshot, fn, kinds)
+    if forward.how == "missing":
+        return reverse if reverse.how != "missing" else MISSING
+    if _is_users(reverse) and not _is_users(forward):
+        return reverse
+    return forward
+
+
+def _is_users(decision: Decision) -> bool:
+    return decision.entry is not None and decision.entry.layer == "user"
+
+

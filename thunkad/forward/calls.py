@@ -1,0 +1,289 @@
+"""Calls and operators in forward mode: forward rules pasted or called, compiled callees, calls decided at run time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from thunkad.adjoint.inline import bind_rule, fold
+from thunkad.analysis.resolution import Site
+from thunkad.errors import NoRuleError
+from thunkad.forward.memory import Summary, changes_first
+from thunkad.forward.template import STRETCH, ZERO_REF, ForwardTemplate, dots_of, drop_zeros, forward_template, is_zero, without_dots
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Kind, Num
+from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.runtime import cotangents
+
+if TYPE_CHECKING:
+    from thunkad.forward.push import Push
+
+
+#: Marks calls of generated code and of callees that are known at run time: they may have effects.
+EFFECT = "effect"
+
+
+class Pushed(Protocol):
+    """What forward mode asks of the world: compiled callees, run-time dispatch, what callees do to memory."""
+
+    def pushed(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> n.Ref: ...
+    def push(self) -> n.Ref: ...
+    def summary(self, site: Site) -> Summary: ...
+
+
+class Calls:
+    """The part of :class:`thunkad.forward.push.Push` that deals with calls."""
+
+    DENSE = n.Ref("dense", cotangents.dense)
+
+    def __init__(self, push: Push, callees: Pushed) -> None:
+        self.push, self.callees = push, callees
+
+    def operands(self, site: Site) -> list[n.Expr]:
+        out = [*site.args, *(v for _, v in site.kwargs)]
+        out += [a for _, a in site.bound]
+        return [*out, site.callee] if isinstance(site.callee, (n.Name, n.Attr)) else out
+
+    def has_effect_on_tangents(self, site: Site) -> bool:
+        """Whether a call whose result does not move may move what it is given."""
+        if site.how not in ("inside", "lifted"):
+            return False
+        mutated = self.callees.summary(site).mutated
+        return any(p in mutated and self.push.moves(a) for p, a in site.bound)
+
+    def call(self, s: n.Assign, target: str, site: Site) -> None:
+        if not any(self.push.moves(a) for a in self.operands(site)):
+            self.push.out.append(self.with_site(s, site))
+            if target in self.push.moving:
+                self.push.tangent(target, ZERO_REF)
+        elif site.how == "rule":
+            self.rule(s, target, site)
+        elif site.how in ("inside", "lifted"):
+            self.compiled(s, target, site)
+        elif site.how == "dynamic":
+            self.dynamic(s, target, site, callee_of(site))
+        else:
+            raise NoRuleError(
+                f"{name_of(site.callee)} has no rule and no Python source to look into",
+                self.push.resolved.place(s.line),
+                "register one with thunkad.frule, or declare it constant with thunkad.non_differentiable",
+            )
+
+    def with_site(self, s: n.Stmt, site: Site) -> n.Stmt:
+        new = walk.map_stmt(s, lambda e: e)
+        new.site = site
+        return new
+
+    # ------------------------------------------------------------ rules
+
+    def rule(self, s: n.Assign, target: str, site: Site) -> None:
+        entry = site.entry
+        assert entry is not None
+        if entry.kind != FRULE:
+            raise no_frule(site.callee, self.push.resolved.place(s.line))
+        bound = bind_rule(without_dots(entry), site, self.push.resolved, s.line)
+        template = None if bound is None else forward_template(entry)
+        if bound is None:
+            self.dynamic(s, target, site, callee_of(site))
+        elif template is None:
+            self.outlined(s, target, site, entry)
+        else:
+            self.inlined(s, target, site, template, bound)
+
+    def inlined(self, s: n.Assign, target: str, site: Site, template: ForwardTemplate, bound: dict[str, n.Expr]) -> None:
+        push = self.push
+        moving = {p for p in template.dots if push.moves(bound[p])}
+        zero = {d for p, d in template.dots.items() if p not in moving}
+        dots = set(template.dots.values())
+        names: dict[str, n.Expr] = {p: v for p, v in bound.items() if p not in dots}
+        names.update({d: push.dot(bound[p]) if p in moving else ZERO_REF for p, d in template.dots.items()})
+        value = template.value
+        for local in sorted(template.locals):
+            names[local] = n.Name(push.names.new(local if local not in push.names.taken else f"{target}_{local}"))
+        if type(value) is n.Name:
+            names[value.id] = n.Name(target)
+        keep = template.plain or site.infix
+        linear = set(dots)
+        for x in template.forward:
+            reads = walk.reads(x)
+            if keep and type(x) is n.Assign and type(value) is n.Name and x.target == value.id:
+                push.out.append(self.with_site(s, site))
+                continue
+            if type(x) is n.Assign and reads & linear:
+                linear.add(x.target)
+                if reads & linear <= zero:
+                    zero.add(x.target)
+                    continue
+            new = walk.map_stmt(x, lambda e: walk.substitute(e, names), lambda i: names[i].id)  # type: ignore[union-attr]
+            push.emit(new)
+        if type(value) is not n.Name:
+            push.out.append(self.with_site(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
+        if target not in push.moving:
+            return
+        tangent = drop_zeros(template.tangent, zero, linear)
+        if template.elementwise and not is_zero(tangent):
+            tangent = self.stretched(tangent, template, bound, target, site)
+        tangent = tidy(walk.substitute(tangent, {**names, "result": n.Name(target)} if template.elementwise else names))
+        fresh = type(tangent) in (n.Binary, n.Unary) and not is_alias_of_dot(tangent)
+        push.tangent(target, tangent, fresh=fresh or not self.may_view(site))
+
+    def may_view(self, site: Site) -> bool:
+        """Whether the tangent of a result has to be given memory of its own if it is mutated later (a view needs none)."""
+        from thunkad.forward.memory import makes_fresh
+
+        return makes_fresh(site)
+
+    def stretched(self, tangent: n.Expr, template: ForwardTemplate, bound: dict[str, n.Expr], target: str, site: Site) -> n.Expr:
+        """The tangent of an elementwise operation broadcast to the shape of the result, where that may be needed."""
+        result = site.result
+        if isinstance(result, Num) and result.is_scalar:
+            return tangent
+        kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+        needed = {p for p, e in bound.items() if p in template.dots and not _is_scalar(kinds.get(e))}
+        full = covered(tangent)
+        if "result" in full or all(p in full or template.dots[p] in full for p in needed):
+            return tangent
+        return n.Call(STRETCH, (tangent, n.Name(target)))
+
+    def outlined(self, s: n.Assign, target: str, site: Site, entry: Entry) -> None:
+        """A rule that can't be pasted is called as it stands, with a tangent for each parameter that takes one."""
+        dots = dots_of(entry)
+        signature = without_dots(entry).signature()
+        given = signature.bind_partial(*site.args, **dict(site.kwargs))  # type: ignore[arg-type]
+        kwargs: list[tuple[str | None, n.Expr]] = list(site.kwargs)
+        for p, d in dots.items():
+            value = given.arguments.get(p)
+            if value is None:
+                kwargs.append((d, ZERO_REF))
+            elif isinstance(value, tuple):
+                kwargs.append((d, self.push.dot(n.TupleExpr(value)) if self.push.moves(n.TupleExpr(value)) else ZERO_REF))
+            else:
+                kwargs.append((d, self.push.dot(value)))
+        rule = n.Ref(f"{getattr(entry.target, '__name__', 'function')}_frule", entry.function)
+        self.both(s, target, site, n.Call(rule, site.args, tuple(kwargs)))
+
+    # ------------------------------------------------------------ callees
+
+    def compiled(self, s: n.Assign, target: str, site: Site) -> None:
+        push = self.push
+        mutated = self.callees.summary(site).mutated
+        demand = tuple(p for p, a in site.bound if push.moves(a))
+        moves, mutated_later = target in push.moving, push.memory.is_mutated(target) and not push.is_scalar(target)
+        function = self.callees.pushed(site, demand, push.resolved.owner, moves and mutated_later)
+        dots = [push.dot(a) for p, a in site.bound if p in demand]
+        for p, a in site.bound:
+            if p in mutated and p in demand and type(a) is not n.Name:
+                raise push.unsupported("an argument that is changed by the function that it is passed to")
+        call = n.Call(function, (*(a for _, a in site.bound), *dots))
+        name = push.dot_name(target) if target in push.moving else push.names.new("_")
+        push.emit(n.Unpack((target, name), call, line=s.line, site=EFFECT))
+
+    def dynamic(self, s: n.Assign, target: str, site: Site, callee: n.Expr) -> None:
+        """A callee that is known only when the code runs."""
+        push = self.push
+        arg_dots = n.TupleExpr(tuple(self.starred(a) for a in site.args))
+        keys = tuple(None if k is None else n.Const(k) for k, _ in site.kwargs)
+        kwarg_dots = n.DictExpr(keys, tuple(self.double_starred(k, v) for k, v in site.kwargs))
+        callee_dot = push.dot(callee)
+        call = n.Call(self.callees.push(), (callee, callee_dot, arg_dots, kwarg_dots, *site.args), site.kwargs)
+        self.both(s, target, site, call)
+
+    def starred(self, a: n.Expr) -> n.Expr:
+        if type(a) is n.Star and not self.push.moves(a):
+            from thunkad.forward.push import SPREAD
+
+            return n.Star(n.Call(SPREAD, (ZERO_REF, a.value)))
+        return self.push.dot(a)
+
+    def double_starred(self, key: str | None, value: n.Expr) -> n.Expr:
+        found = self.push.dot(value)
+        return n.DictExpr((), ()) if key is None and is_zero(found) else found
+
+    def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:
+        """``target, target_dot = call``, where the tangent may be a structural zero."""
+        push = self.push
+        if target not in push.moving:
+            push.emit(n.Unpack((target, push.names.new("_")), call, line=s.line, site=EFFECT))
+            return
+        push.emit(n.Unpack((target, push.dot_name(target)), call, line=s.line, site=EFFECT))
+        push.densely(target)
+        if push.memory.is_mutated(target) and not push.is_scalar(target) and self.may_view(site):
+            push.tangent(target, n.Name(push.dot_name(target)))
+
+    # ------------------------------------------------------------ library functions that change their first argument
+
+    def changes_in_place(self, s: n.Effect, site: Site) -> bool:
+        """``np.add.at(x, i, v)``, ``np.copyto(x, v)``, ``index_add``: the same on the tangent, before the primal."""
+        push, args = self.push, site.args
+        if not changes_first(site.callee) or not args:
+            return False
+        first = args[0]
+        if type(first) is not n.Name or first.id not in push.moving:
+            return False
+        e = s.value
+        assert type(e) is n.Call
+        name = getattr(site.callee, "__name__", "")
+        owner = getattr(site.callee, "__self__", None)
+        if name == "at" and owner in (np.add, np.subtract) and len(args) == 3:
+            if push.moves(args[2]):
+                push.emit(n.Effect(n.Call(e.func, (push.dot(first), args[1], push.dot(args[2])))))
+        elif name == "copyto" and len(args) == 2 and not site.kwargs:
+            value = push.dot(args[1]) if push.moves(args[1]) else n.Const(0.0)
+            push.emit(n.Effect(n.Call(e.func, (push.dot(first), value))))
+        else:
+            raise push.unsupported(f"{name_of(site.callee)} on a value with a tangent")
+        push.keep(s)
+        return True
+
+
+def no_frule(fn: Any, place: Any) -> NoRuleError:
+    name = name_of(fn)
+    return NoRuleError(
+        f"{name} has a reverse rule but no forward rule (frule), which forward mode and second derivatives need",
+        place,
+        f"register one with thunkad.frule({name.split('.')[-1]})",
+    )
+
+
+def callee_of(site: Site) -> n.Expr:
+    if isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)):
+        return site.callee
+    return n.Ref(getattr(site.callee, "__name__", "callee"), site.callee)
+
+
+def covered(e: n.Expr) -> set[str]:
+    """Names whose full broadcast shape ``e`` certainly has: operands of its operators, not arguments of its calls."""
+    if type(e) is n.Name:
+        return {e.id}
+    if type(e) is n.Binary:
+        return covered(e.left) | covered(e.right)
+    if type(e) is n.Unary:
+        return covered(e.operand)
+    if type(e) is n.Call and type(e.func) is n.Attr and len(e.args) == 1 and not e.kwargs:
+        value = getattr(getattr(e.func.value, "value", None), e.func.name, None)
+        return covered(e.args[0]) if isinstance(value, np.ufunc) else set()
+    return set()
+
+
+def is_alias_of_dot(e: n.Expr) -> bool:
+    return type(e) is n.Name
+
+
+def tidy(e: n.Expr) -> n.Expr:
+    """Products with one and constants folded."""
+    if type(e) in (n.Name, n.Const, n.Ref, n.Global):
+        return e
+    e = walk.map_expr(e, tidy)
+    if type(e) is n.Binary:
+        return fold(e)
+    if type(e) is n.Unary and e.op == "-" and type(e.operand) is n.Unary and e.operand.op == "-":
+        return e.operand.operand
+    if type(e) is n.Unary and e.op == "-" and type(e.operand) is n.Const and type(e.operand.value) in (int, float):
+        return n.Const(-e.operand.value)
+    return e
+
+
+def _is_scalar(kind: Kind | None) -> bool:
+    return isinstance(kind, Num) and kind.is_scalar

@@ -1,0 +1,96 @@
+"""Normal form, resolved → a function that computes values together with tangents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from thunkad.adjoint.generate import _taken as taken_names
+from thunkad.analysis.resolution import Resolved
+from thunkad.forward.calls import EFFECT, Pushed
+from thunkad.forward.memory import memory_of
+from thunkad.forward.push import BUFFER, TANGENT, Push
+from thunkad.forward.template import ZERO_REF
+from thunkad.forward.varied import moving_names
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+
+from thunkad.optimise.copies import propagate
+from thunkad.optimise.dead import Purity, eliminate
+from thunkad.optimise.purity import make_purity
+
+
+def pushforward(
+    name: str,
+    resolved: Resolved,
+    wanted: tuple[str, ...],
+    callees: Pushed,
+    user_pure: Callable[[Any], bool],
+    public: bool = False,
+    own_result: bool = False,
+) -> n.Function:
+    """``name(params, dots of wanted) -> (value, value_dot)``.
+
+    Parameters
+    ----------
+    name : str
+    resolved : Resolved
+        The function, with forward rules at its sites.
+    wanted : tuple of str
+        Parameters that carry tangents.
+    callees : Pushed
+    user_pure : callable
+        Whether calling the user's function of a site has no effect.
+    public : bool
+        Called from outside: tangents of parameters that are changed in place are copied first.
+    own_result : bool
+        The caller changes the result in place, so its tangent must be laid out like it.
+    """
+    resolved = replace(resolved, kinds=dict(resolved.kinds))
+    function = resolved.function
+    memory = memory_of(resolved, callees.summary)
+    last = function.body[-1]
+    assert type(last) is n.Return
+    if own_result and type(last.value) is n.Name:
+        memory.change(last.value.id)
+    moving = moving_names(resolved, wanted, memory, callees.summary)
+    push = Push(resolved, moving, memory, Names(taken_names(function)), callees)
+    params = parameters(function)
+    start: list[n.Stmt] = []
+    dots = [n.Param(push.dot_name(p)) for p in wanted]
+    for p in params:
+        if p.name in moving and memory.is_mutated(p.name) and (public or p.name not in wanted):
+            value = n.Name(push.dot_name(p.name)) if p.name in wanted else ZERO_REF
+            start.append(n.Assign(push.dot_name(p.name), n.Call(BUFFER, (value, n.Name(p.name))), site=TANGENT))
+        elif p.name in moving and p.name not in wanted:
+            start.append(n.Assign(push.dot_name(p.name), push.zero_of(p.name), site=TANGENT))
+    body = push.block(function.body[:-1])
+    value_dot = result_dot(push, last.value)
+    body = [*start, *body, n.Return(n.TupleExpr((last.value, value_dot)), line=last.line)]
+    return n.Function(name, [*params, *dots], cleaned(body, user_pure), (), function.line, function.filename)
+
+
+def result_dot(push: Push, e: n.Expr) -> n.Expr:
+    if type(e) is n.Name and e.id in push.moving:
+        return push.dot(e)
+    return push.zero_of(e.id) if type(e) is n.Name else ZERO_REF
+
+
+def parameters(function: n.Function) -> list[n.Param]:
+    """Captures first, then the function's own."""
+    own = [p.name for p in function.params]
+    return [n.Param(c) for c in function.captures if c not in own] + [n.Param(p) for p in own]
+
+
+def cleaned(body: list[n.Stmt], user_pure: Callable[[Any], bool]) -> list[n.Stmt]:
+    purity = make_purity(user_pure)
+
+    def pure(s: n.Stmt) -> bool:
+        return s.site == TANGENT or s.site != EFFECT and type(s.value) is not n.Inplace and purity.pure(s)  # type: ignore[attr-defined]
+
+    with_tangents = Purity(pure, purity.check, purity.stand_in)
+    for _ in range(2):
+        body = eliminate(propagate(body), set(), with_tangents)
+    return body

@@ -1,0 +1,213 @@
+"""Which names may hold memory that is changed in place, and what a callee does to the memory of its parameters.
+
+Names that may share memory form one class, whatever the order of statements.  In a class that is mutated every tangent
+is a buffer of its own, laid out like its primal, so that the statements that alias and change the primal can be
+repeated on the tangent.  Parameters that a function changes are part of its :class:`Summary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.resolution import Resolved, Site
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Known, Num, Opaque
+
+#: NumPy functions whose result may share memory with an argument.
+_VIEWS = frozenset(
+    "reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims diagonal real imag atleast_1d atleast_2d "
+    "atleast_3d broadcast_to broadcast_arrays asarray asanyarray ascontiguousarray asfortranarray require split "
+    "array_split hsplit vsplit dsplit flip fliplr flipud rot90 sliding_window_view matrix_transpose permute_dims "
+    "nan_to_num real_if_close einsum astype view array copyto unstack squeeze as_strided".split()
+)
+#: Runtime helpers that hand on the cotangent that they are given.
+_FRESH = frozenset("zeros own tangent_buffer index_bar len range isinstance float int bool complex abs round print".split())
+MUTATING = frozenset(
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
+    "discard".split()
+)
+
+
+@dataclass
+class Summary:
+    """What calling a function does to its parameters: which it changes, and whether its result may share their memory."""
+
+    mutated: frozenset[str] = frozenset()
+    aliased: frozenset[str] = frozenset()
+
+
+#: Asks for the summary of the callee of an 'inside' or 'lifted' site.
+Ask = Callable[[Site], Summary]
+
+
+@dataclass
+class Memory:
+    """Classes of names by representative; ``mutated`` holds the representatives of those that are changed in place."""
+
+    parent: dict[str, str] = field(default_factory=dict)
+    mutated: set[str] = field(default_factory=set)
+
+    def find(self, x: str) -> str:
+        root = x
+        while (up := self.parent.get(root, root)) != root:
+            root = up
+        while (up := self.parent.get(x, x)) != root:
+            self.parent[x], x = root, up
+        return root
+
+    def union(self, x: str, y: str) -> None:
+        a, b = self.find(x), self.find(y)
+        if a != b:
+            self.parent[a] = b
+            if a in self.mutated:
+                self.mutated.add(b)
+
+    def change(self, x: str) -> None:
+        self.mutated.add(self.find(x))
+
+    def is_mutated(self, x: str) -> bool:
+        return self.find(x) in self.mutated
+
+    def share(self, x: str, y: str) -> bool:
+        return self.find(x) == self.find(y)
+
+
+def memory_of(resolved: Resolved, ask: Ask) -> Memory:
+    """The classes of memory of a function in normal form."""
+    run = _Run(resolved, ask)
+    for s in walk.statements(resolved.function.body):
+        run.statement(s)
+    return run.memory
+
+
+def summary_of(resolved: Resolved, memory: Memory) -> Summary:
+    """What the function does to its parameters."""
+    function = resolved.function
+    params = [*function.captures, *(p.name for p in function.params)]
+    last = function.body[-1]
+    result = set(walk.names(last.value)) if type(last) is n.Return else set()
+    return Summary(
+        frozenset(p for p in params if memory.is_mutated(p)),
+        frozenset(p for p in params if any(memory.share(p, r) for r in result)),
+    )
+
+
+class _Run:
+    def __init__(self, resolved: Resolved, ask: Ask) -> None:
+        self.resolved, self.ask, self.memory = resolved, ask, Memory()
+
+    def holds(self, x: str) -> bool:
+        """Whether ``x`` may hold memory that can be shared."""
+        kind = self.resolved.kinds.get(x)
+        return not (isinstance(kind, Num) and kind.is_scalar or isinstance(kind, (Known, Opaque)))
+
+    def join(self, x: str, e: n.Expr) -> None:
+        if self.holds(x):
+            for y in walk.names(e):
+                if self.holds(y):
+                    self.memory.union(x, y)
+
+    def change(self, e: n.Expr) -> None:
+        while type(e) in (n.Index, n.Attr):
+            e = e.value  # type: ignore[union-attr]
+        if type(e) is n.Name:
+            self.memory.change(e.id)
+
+    def statement(self, s: n.Stmt) -> None:
+        t = type(s)
+        site = self.resolved.sites.get(id(s))
+        if t is n.Assign:
+            self.value(s.target, s.value, site)
+        elif t is n.Unpack:
+            for target in s.targets:
+                self.value(target, s.value, site)
+            for target in s.targets[1:]:
+                if self.holds(target) and self.holds(s.targets[0]) and type(s.value) is n.Name:
+                    self.memory.union(s.targets[0], target)
+        elif t is n.For:
+            self.value(s.target, s.iter, site)
+        elif t is n.Append:
+            self.memory.change(s.target)
+            self.join(s.target, s.value)
+        elif t in (n.Store, n.Update):
+            self.change(s.target)
+            root = s.target
+            while type(root) in (n.Index, n.Attr):
+                root = root.value
+            kind = self.resolved.kind(root)
+            if type(root) is n.Name and not isinstance(kind, Num):
+                self.join(root.id, s.value)
+        elif t is n.Delete and type(s.target) is not n.Name:
+            self.change(s.target)
+        elif t is n.Effect:
+            self.effect(s.value, site)
+
+    def value(self, target: str, e: n.Expr, site: Site | None) -> None:
+        if type(e) is n.Inplace:
+            self.join(target, e.left)
+            if site is None or site.how == "inplace":
+                self.change(e.left)
+            return
+        if type(e) is n.Index:
+            self.join(target, e.value)
+            return
+        if site is not None:
+            self.call(target, e, site)
+        elif type(e) not in (n.Compare, n.Const):
+            self.join(target, e)
+
+    def effect(self, e: n.Expr, site: Site | None) -> None:
+        if site is not None:
+            self.call(None, e, site)
+
+    def call(self, target: str | None, e: n.Expr, site: Site) -> None:
+        operands = [*site.args, *(v for _, v in site.kwargs)]
+        if type(e) is n.Call and type(e.func) is n.Attr and e.func.name in MUTATING and site.how not in ("inside", "lifted"):
+            self.change(e.func)
+            root = e.func.value
+            if type(root) is n.Name:
+                for a in e.args:
+                    self.join(root.id, a)
+        if site.how in ("inside", "lifted"):
+            summary = self.ask(site)
+            for p, a in site.bound:
+                if p in summary.mutated:
+                    self.change(a)
+                if target is not None and p in summary.aliased:
+                    self.join(target, a)
+            return
+        for k, v in site.kwargs:
+            if k == "out":
+                self.change(v)
+        if changes_first(site.callee) and operands:
+            self.change(operands[0])
+        if target is not None and not makes_fresh(site):
+            for a in operands:
+                self.join(target, a)
+            if isinstance(site.callee, (n.Name, n.Attr)):
+                self.join(target, site.callee)
+
+
+def changes_first(fn: Any) -> bool:
+    """Whether a library function or a helper changes its first argument in place."""
+    name = getattr(fn, "__name__", "")
+    if name in ("copyto", "put", "place", "putmask", "fill_diagonal", "index_add"):
+        return True
+    return name == "at" and isinstance(getattr(fn, "__self__", None), np.ufunc)
+
+
+def makes_fresh(site: Site) -> bool:
+    """Whether the result of a call shares no memory with its operands."""
+    fn = site.callee
+    if isinstance(fn, np.ufunc) or site.how == "constant":
+        return True
+    name = getattr(fn, "__name__", "")
+    if name in _FRESH:
+        return True
+    module = getattr(fn, "__module__", None) or ""
+    return module.split(".")[0] in ("numpy", "math", "cmath", "scipy") and name not in _VIEWS and isinstance(name, str)

@@ -1,0 +1,217 @@
+"""Tangents of any structure: what generated forward-mode code calls where kinds don't say enough.
+
+A tangent has the structure of its value: a number or an array for a number or array, a list, tuple or dict of tangents for
+a container (an entry may be a structural zero), a :class:`Tangent` for an object, a function or a namedtuple-less class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import CotangentError, UnsupportedSyntaxError
+from thunkad.runtime.arrays import zeros
+from thunkad.runtime.cotangents import dense, describe, entry
+from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
+
+
+def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
+    """The tangents of the items of ``x``, one for each; those of numbers and arrays are never structural zeros."""
+    x_dot = unthunk(x_dot)
+    if isinstance(x, dict):
+        return (ZERO,) * len(x)
+    if isinstance(x_dot, AbstractZero):
+        return tuple(zeros(item) for item in x)
+    if isinstance(x_dot, (list, tuple, np.ndarray)):
+        return tuple(dense(entry(x_dot, k), item) if _numeric(item) else entry(x_dot, k) for k, item in enumerate(x))
+    raise CotangentError(f"the tangent of a sequence is {describe(x_dot)}")
+
+
+def _numeric(x: Any) -> bool:
+    return isinstance(x, (float, int, complex, np.ndarray, np.generic)) and not isinstance(x, bool)
+
+
+def entry_dot(x_dot: Any, key: Any, y: Any) -> Any:
+    """The tangent of ``y``, the entry or slice ``key`` of a container; of a number or array never a structural zero."""
+    x_dot = unthunk(x_dot)
+    if isinstance(x_dot, AbstractZero):
+        return zeros(y) if _numeric(y) else ZERO
+    found = entry(x_dot, key) if not isinstance(key, slice) or not isinstance(x_dot, Tangent) else ZERO
+    return dense(found, y) if _numeric(y) else found
+
+
+def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
+    """The tangent of ``y``, the attribute ``name`` of ``x``."""
+    x_dot = unthunk(x_dot)
+    if isinstance(x_dot, AbstractZero):
+        return zeros(y) if _numeric(y) else ZERO
+    if isinstance(x_dot, Tangent):
+        found = x_dot[name]
+    elif isinstance(x, (np.ndarray, np.generic, float, int, complex)):
+        moves = name in ("T", "mT", "real", "imag", "flat")
+        found = getattr(x_dot, name) if moves else ZERO
+    elif isinstance(x, tuple) and name in getattr(type(x), "_fields", ()):
+        found = entry(x_dot, type(x)._fields.index(name))  # type: ignore[attr-defined]
+    else:
+        found = ZERO if not callable(y) else x_dot
+    return dense(found, y) if _numeric(y) else found
+
+
+def set_entry(x_dot: Any, key: Any, y_dot: Any) -> None:
+    """Note in the tangent of a container that its entry ``key`` was replaced by a value with the tangent ``y_dot``."""
+    if isinstance(x_dot, np.ndarray):
+        x_dot[key] = 0.0 if isinstance(y_dot, AbstractZero) else y_dot
+    elif isinstance(x_dot, dict) or isinstance(x_dot, list) and not isinstance(key, slice):
+        x_dot[key] = y_dot
+    elif isinstance(x_dot, list) and isinstance(y_dot, (list, tuple)):
+        x_dot[key] = y_dot
+    else:
+        raise _unfollowed(x_dot)
+
+
+def set_field(x_dot: Any, name: str, y_dot: Any) -> None:
+    """Note in the tangent of an object that its attribute ``name`` was replaced by a value with the tangent ``y_dot``."""
+    if not isinstance(x_dot, Tangent):
+        raise _unfollowed(x_dot)
+    x_dot.fields[name] = y_dot
+
+
+def _unfollowed(x_dot: Any) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"a change of a value whose tangent is {describe(x_dot)} can't be followed", hint="build a new value instead"
+    )
+
+
+def update_entry(x_dot: Any, key: Any, op: str, x: Any, v: Any, v_dot: Any) -> None:
+    """Follow ``x[key] op= v`` on the tangent of a container, before it is executed."""
+    value = x[key]
+    if isinstance(value, np.ndarray):
+        set_entry(x_dot, key, update_array(entry_dot(x_dot, key, value), op, value, v, v_dot))
+    else:
+        set_entry(x_dot, key, _of_operator(op, value, v, entry_dot(x_dot, key, value), v_dot))
+
+
+def update_field(x_dot: Any, name: str, op: str, x: Any, v: Any, v_dot: Any) -> None:
+    """Follow ``x.name op= v`` on the tangent of an object, before it is executed."""
+    value = getattr(x, name)
+    value_dot = field_dot(x_dot, name, x, value)
+    if isinstance(value, np.ndarray):
+        set_field(x_dot, name, update_array(value_dot, op, value, v, v_dot))
+    else:
+        set_field(x_dot, name, _of_operator(op, value, v, value_dot, v_dot))
+
+
+def update_array(x_dot: Any, op: str, x: Any, v: Any, v_dot: Any) -> Any:
+    """Follow ``x op= v`` in place on the tangent of an array; returns the tangent."""
+    x_dot[...] = _of_operator(op, x, v, x_dot, v_dot)
+    return x_dot
+
+
+def _of_operator(op: str, a: Any, b: Any, a_dot: Any, b_dot: Any) -> Any:
+    """The tangent of ``a op b`` for numbers and arrays; sequences are joined."""
+    if isinstance(a, (list, tuple)) and op == "+":
+        return type(a)((*spread(a_dot, a), *spread(b_dot, b)))
+    if op in ("+", "-"):
+        if isinstance(b_dot, AbstractZero):
+            return a_dot
+        return a_dot + b_dot if op == "+" else a_dot - b_dot
+    if op == "*":
+        return a_dot * b + a * b_dot
+    if op == "/":
+        return a_dot / b - a * b_dot / (b * b)
+    if op == "**" and isinstance(b_dot, AbstractZero):
+        return b * a ** (b - 1) * a_dot
+    raise UnsupportedSyntaxError(f"the update {op}= of a value with a tangent is not supported", hint="write x = x op y")
+
+
+def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> Any:
+    """A tangent of ``x`` in memory of its own, laid out like ``x``, that may be changed in place as ``x`` is changed."""
+    x_dot = unthunk(x_dot)
+    seen = {} if seen is None else seen
+    found = seen.get(id(x))
+    if found is not None:
+        return found
+    if isinstance(x, np.ndarray):
+        made: Any = zeros(x)
+        if not isinstance(x_dot, AbstractZero) and not isinstance(made, AbstractZero):
+            if np.iscomplexobj(x_dot) and not np.iscomplexobj(made):
+                made = np.zeros_like(x, dtype=np.result_type(made, x_dot), subok=False)
+            made[...] = x_dot
+    elif isinstance(x, list):
+        made = []
+        seen[id(x)] = made
+        made.extend(tangent_buffer(entry(x_dot, k), v, seen) for k, v in enumerate(x))
+    elif isinstance(x, tuple):
+        made = tuple(tangent_buffer(entry(x_dot, k), v, seen) for k, v in enumerate(x))
+    elif isinstance(x, dict):
+        made = {}
+        seen[id(x)] = made
+        made.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.items()})
+    elif _has_fields(x):
+        made = Tangent(type(x))
+        seen[id(x)] = made
+        made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in vars(x).items()})
+    else:
+        return zeros(x) if isinstance(x_dot, AbstractZero) and _numeric(x) else x_dot
+    seen[id(x)] = made
+    return made
+
+
+def _has_fields(x: Any) -> bool:
+    return isinstance(getattr(x, "__dict__", None), dict) and not callable(x) and not isinstance(x, type)
+
+
+def closure_dot(*captures: Any) -> Any:
+    """The tangent of a function made inside another one: that of what it captured."""
+    return Tangent(functools.partial, {"args": captures})
+
+
+def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
+    """The tangent that a user passed for ``x``, checked, in the form that generated code takes."""
+    x_dot = unthunk(x_dot)
+    if x_dot is None or isinstance(x_dot, AbstractZero):
+        return ZERO
+    if isinstance(x, np.ndarray):
+        if np.shape(x_dot) != x.shape:
+            raise CotangentError(f"the tangent for {what} has shape {np.shape(x_dot)} and the value {x.shape}")
+        return np.asarray(x_dot, dtype=np.result_type(np.asarray(x_dot).dtype, np.float16))
+    if isinstance(x, (float, int, complex, np.generic)):
+        if np.ndim(x_dot) or not isinstance(x_dot, (float, int, complex, np.generic, np.ndarray)):
+            raise CotangentError(f"the tangent for {what} must be a number, not {describe(x_dot)}")
+        x_dot = x_dot[()] if isinstance(x_dot, np.ndarray) else x_dot
+        return x_dot if isinstance(x_dot, (complex, np.inexact)) else float(x_dot)
+    if isinstance(x, dict):
+        if not isinstance(x_dot, dict) or not set(x_dot) <= set(x):
+            raise CotangentError(f"the tangent for {what} must be a dict with keys of the value")
+        return {k: tangent_for(v, x[k], f"{what}[{k!r}]") for k, v in x_dot.items()}
+    if isinstance(x, (list, tuple)):
+        if not isinstance(x_dot, (list, tuple)) or len(x_dot) != len(x):
+            raise CotangentError(f"the tangent for {what} must be a sequence of {len(x)} tangents")
+        parts = [tangent_for(d, v, f"{what}[{k}]") for k, (d, v) in enumerate(zip(x_dot, x))]
+        return parts if isinstance(x, list) else tuple(parts)
+    if isinstance(x_dot, Tangent):
+        return x_dot
+    if type(x_dot) is type(x) and _has_fields(x):
+        fields = {k: tangent_for(d, getattr(x, k), f"{what}.{k}") for k, d in vars(x_dot).items()}
+        return Tangent(type(x), fields)
+    raise CotangentError(f"{what} has no tangent: it is {describe(x)}")
+
+
+def outward(y_dot: Any, y: Any) -> Any:
+    """A tangent as it leaves through the public interface: explicit zeros, the structure of ``y``."""
+    y_dot = unthunk(y_dot)
+    if isinstance(y, (list, tuple)):
+        parts = [outward(entry(y_dot, k), v) for k, v in enumerate(y)]
+        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+    if isinstance(y, dict):
+        return {k: outward(entry(y_dot, k), v) for k, v in y.items()}
+    if dataclasses.is_dataclass(y) and not isinstance(y, type) and isinstance(y_dot, (Tangent, AbstractZero)):
+        return Tangent(type(y), {f.name: outward(entry(y_dot, f.name), getattr(y, f.name)) for f in dataclasses.fields(y)})
+    if isinstance(y, np.ndarray):
+        y_dot = zeros(y) if isinstance(y_dot, AbstractZero) else y_dot
+        return np.broadcast_to(y_dot, y.shape).copy() if isinstance(y_dot, np.ndarray) or np.ndim(y) else y_dot
+    return dense(y_dot, y)
