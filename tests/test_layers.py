@@ -29,6 +29,7 @@ ORDER = (
     "analysis",
     "adjoint",
     "optimise",
+    "forward",
     "emit",
     "pipeline",
     "compiled",

@@ -1,6 +1,6 @@
 """Source-transforming automatic differentiation for plain Python and NumPy."""
 
-from thunkad.api import differentiable, grad, jacobian, value_and_grad, vjp
+from thunkad.api import differentiable, grad, jacobian, jvp, value_and_grad, vjp
 from thunkad.compiled.policy import set_refresh_policy
 from thunkad.errors import (
     AmbiguousRuleError,

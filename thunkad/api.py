@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from thunkad.compiled import entry
+from thunkad.compiled import entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.inspection import adjoint_source, explain
 from thunkad.tangents import NO_TANGENT, LazyTuple
@@ -101,6 +101,26 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: A
         value, aux = value
         return value, pullback, aux
     return value, pullback
+
+
+def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """The value of ``f`` and its derivative in one direction, by forward mode.
+
+    Parameters
+    ----------
+    f : callable
+    primals : sequence
+        The positional arguments of ``f``.
+    tangents : sequence
+        A tangent for each of them: of the shape and structure of the argument; None or a zero tangent for an argument
+        that does not move (nothing is computed for those).
+
+    Returns
+    -------
+    value, tangent
+        The result of ``f`` and its tangent, of the same structure.
+    """
+    return forward.jvp(f, primals, tangents)
 
 
 def jacobian(f: Callable[..., Any], argnums: ArgNums = 0, mode: str | None = None) -> Callable[..., Any]:

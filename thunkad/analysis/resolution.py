@@ -170,6 +170,7 @@ class _Run:
             self.bind(s.target, Sequence(self.atom(s.value)))
         elif t is n.Effect:
             self.value(s, s.value)
+            self.grown(s.value)
         elif t is n.Assert:
             self.block(s.message_body)
         elif t is n.Return:
@@ -184,6 +185,16 @@ class _Run:
             self.bind(name, Mapping(None, kind))
         elif isinstance(old, Sequence):
             self.bind(name, Sequence(kind, old.cls))
+
+    def grown(self, e: n.Expr) -> None:
+        """After ``name.append(value)`` and the like."""
+        if type(e) is not n.Call or type(e.func) is not n.Attr or type(e.func.value) is not n.Name or not e.args:
+            return
+        if e.func.name in ("append", "insert"):
+            self.stored(e.func.value.id, self.atom(e.args[-1]))
+        elif e.func.name == "extend":
+            kind = self.atom(e.args[0])
+            self.stored(e.func.value.id, None if kind is None else item_of(kind))
 
     # ------------------------------------------------------------ operands
 
@@ -422,6 +433,12 @@ class _Run:
         return self.site(s, site)
 
     def look_inside(self, site: Site, body: Any) -> None:
+        generated = getattr(body, "function", None)
+        if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
+            site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
+            site.bound = tuple(zip((p.name for p in generated.params), site.args))
+            site.result = self.context.lifted_result_kind(n.Closure(generated, ()), site.kinds, body.owner)
+            return
         if not isinstance(body, types.FunctionType):
             site.how = "dynamic" if isinstance(body, type) or not _is_library(body) else "missing"
             return

@@ -26,12 +26,16 @@ from thunkad.tree.parse import deep_recursion, quiet
 class Slot:
     """A compiled function that others refer to before it exists (recursion); ``cell`` is filled when it is loaded."""
 
-    __slots__ = ("__name__", "cell", "function")
+    __slots__ = ("__name__", "cell", "function", "owner")
 
     def __init__(self, name: str, function: n.Function | None = None) -> None:
         self.__name__ = name
         self.function = function
+        self.owner: Any = None  # the function in whose globals it runs
         self.cell = types.CellType()
+
+    def __call__(self, *args: Any) -> Any:
+        return self.cell.cell_contents(*args)
 
 
 @dataclass(frozen=True)

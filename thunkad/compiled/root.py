@@ -14,9 +14,11 @@ from thunkad.adjoint.generate import Generator
 from thunkad.analysis.resolution import Resolved
 from thunkad.compiled import policy
 from thunkad.compiled.load import Slot
+from thunkad.compiled.pushing import forward_decision
 from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning
+from thunkad.forward.generate import pushforward
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Kind
 from thunkad.pipeline import reached
@@ -30,7 +32,7 @@ from thunkad.rules.table import TABLE
 class Key:
     """What a specialization is compiled for, besides the function."""
 
-    product: str  # 'grad', 'value_and_grad' or 'vjp'
+    product: str  # 'grad', 'value_and_grad', 'vjp' or 'jvp'
     wanted: tuple[str, ...]
     single: bool
     has_aux: bool
@@ -107,12 +109,13 @@ class Root:
             return []
         now = TABLE.snapshot
         out = []
-        for (fn, kinds), old in list(world.edges.items()):
-            if now.entries(fn) is world.snapshot.entries(fn):
-                continue
-            new = lookup(now, fn, list(kinds))
-            if (new.how, new.entry) != (old.how, old.entry):
-                out.append((fn, old, new))
+        for edges, look in ((world.edges, lookup), (world.forward_edges, forward_decision)):
+            for (fn, kinds), old in list(edges.items()):
+                if now.entries(fn) is world.snapshot.entries(fn):
+                    continue
+                new = look(now, fn, list(kinds))
+                if (new.how, new.entry) != (old.how, old.entry):
+                    out.append((fn, old, new))
         return out
 
     def check_rules(self) -> None:
@@ -203,6 +206,8 @@ def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
 
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
+    if key.product == "jvp":
+        return build_jvp(fn, world, key)
     resolved = resolved_for(fn, world, key)
     owner = resolved.owner
     generator = Generator(resolved, world, world.is_pure, reached)
@@ -215,4 +220,19 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
     slot = Slot(function.name, function)
     (call,) = world.load([function], [slot], owner)
+    return Specialization(call, function, key)
+
+
+def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
+    """Compile a function of values and tangents."""
+    forwarding = world.forwarding
+    target, owner = fn, fn
+    if key.library is not None:
+        target, owner = library_call(fn, *key.library), None
+    elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant"):
+        target = own_call(fn)
+    resolved = forwarding.analysis(target, owner, key.kinds)
+    name = f"{resolved.function.name}_jvp"
+    function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, public=True)
+    (call,) = world.load([function], [Slot(name, function)], owner)
     return Specialization(call, function, key)

@@ -6,6 +6,7 @@ guard.  Compiled callees live here, so functions that were compiled in different
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable
@@ -18,12 +19,13 @@ from thunkad.analysis.resolution import Resolved, Site, resolve
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.guards import Guards
 from thunkad.compiled.load import Slot, load
+from thunkad.compiled.pushing import Forwarding
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.pipeline import reached
-from thunkad.rules.entry import name_of
+from thunkad.rules.entry import RRULE, name_of
 from thunkad.rules.resolve import Decision, lookup
 from thunkad.rules.table import Snapshot
 from thunkad.source.names import lookup as lookup_name
@@ -43,6 +45,7 @@ class World:
         self.snapshot, self.label = snapshot, label
         self.lock = threading.RLock()
         self.edges: dict[tuple[Any, tuple[Kind, ...]], Decision] = {}
+        self.forward_edges: dict[tuple[Any, tuple[Kind, ...]], Decision] = {}
         self.guards = Guards()
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
@@ -59,8 +62,22 @@ class World:
     def lookup(self, fn: Any, kinds: list[Kind]) -> Decision:
         """The one way to the rule table; records what was asked and answered."""
         decision = lookup(self.snapshot, fn, kinds)
-        self.edges[_edge_key(fn), tuple(kinds)] = decision
+        self.note(fn, kinds, RRULE, decision)
         return decision
+
+    def note(self, fn: Any, kinds: list[Kind], mode: str, decision: Decision) -> None:
+        """Record a look-up."""
+        edges = self.edges if mode == RRULE else self.forward_edges
+        edges[_edge_key(fn), tuple(kinds)] = decision
+
+    def keep(self, function: n.Function) -> None:
+        """Functions that are told apart by their identity stay alive as long as the world."""
+        self._keep.append(function)
+
+    @functools.cached_property
+    def forwarding(self) -> Forwarding:
+        """Forward mode in this world."""
+        return Forwarding(self)
 
     def global_value(self, owner: Any, name: str) -> Any:
         value = lookup_name(owner, name) if owner is not None else getattr(__builtins__, name, None)
@@ -175,6 +192,7 @@ class World:
             generator = Generator(resolved, self, self.is_pure, reached)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse
+            pair.forward.owner = pair.reverse.owner = pair.owner
             self.load([forward, reverse], [pair.forward, pair.reverse], pair.owner)
         except BaseException:
             del self.pairs[key]

@@ -143,11 +143,11 @@ def _assign(stmt: Any, name: Any) -> list[n.Stmt]:
     raise NotInlineable("an assignment to something else than names")
 
 
-def _is_plain_call(e: n.Expr, entry: Entry) -> bool:
-    """Whether ``e`` calls the rule's own target with each parameter in its own place."""
+def _is_plain_call(e: n.Expr, entry: Entry, dots: frozenset[str] = frozenset()) -> bool:
+    """Whether ``e`` calls the rule's own target with each parameter (but the tangents ``dots``) in its own place."""
     if type(e) is not n.Call or _value_of(e.func) is not entry.target:
         return False
-    parameters = entry.signature().parameters
+    parameters = {k: p for k, p in entry.signature().parameters.items() if k not in dots}
     positional = [p for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
     given: set[str] = set()
     for k, a in enumerate(e.args):
@@ -218,10 +218,17 @@ def _result(e: Any, name: Any) -> n.Expr | None:
 
 
 def _elementwise(entry: Entry) -> Template:
-    assert entry.partials is not None
     params = list(entry.signature().parameters)
+    results = [_elementwise_result(e, p) for e, p in zip(partial_expressions(entry, params), params)]
+    value = n.Call(n.Ref(getattr(entry.target, "__name__", "function"), entry.target), tuple(map(n.Name, params)))
+    return Template(entry, (n.Assign("result", value),), n.Name("result"), True, "result_bar", (), tuple(results))
+
+
+def partial_expressions(entry: Entry, params: list[str]) -> list[n.Expr]:
+    """The partial derivatives of an elementwise rule as expressions of ``result`` and the parameters."""
+    assert entry.partials is not None
     expressions: list[n.Expr] = []
-    for k, partial in enumerate(entry.partials):
+    for partial in entry.partials:
         node = find_source(partial).node
         if not isinstance(node, gast.Lambda):
             raise NotInlineable("a partial that is no lambda")
@@ -243,9 +250,7 @@ def _elementwise(entry: Entry) -> Template:
             expressions.append(body)
     if "result" in params:
         raise NotInlineable("a parameter called result")
-    results = [_elementwise_result(e, p) for e, p in zip(expressions, params)]
-    value = n.Call(n.Ref(getattr(entry.target, "__name__", "function"), entry.target), tuple(map(n.Name, params)))
-    return Template(entry, (n.Assign("result", value),), n.Name("result"), True, "result_bar", (), tuple(results))
+    return expressions
 
 
 CONJUGATE, UNBROADCAST = n.Ref("conjugate", conjugate), n.Ref("unbroadcast", unbroadcast)
