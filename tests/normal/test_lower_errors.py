@@ -10,7 +10,6 @@ from lowering import lowered
 REFUSED = {
     "with": ("def f(x):\n    with x: pass", 2),
     "try": ("def f(x):\n    y = 1\n    try: x\n    except E: pass", 3),
-    "match": ("def f(x):\n    match x:\n        case 1: pass", 2),
     "class": ("def f(x):\n    class A: pass", 2),
     "global": ("def f(x):\n    global g\n    y = x\n    g = y", 4),
     "global_update": ("def f(x):\n    global g\n    g += x", 3),

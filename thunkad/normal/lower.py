@@ -11,6 +11,7 @@ from thunkad.normal import (
     lower_expressions,
     lower_functions,
     lower_loops,
+    lower_match,
     lower_statements,
     lower_strings,
     lower_targets,
@@ -22,8 +23,8 @@ from thunkad.normal.scopes import Scopes
 from thunkad.tree.parse import deep_recursion
 
 _TOPICS = (  # imported for the functions that they register
-    lower_comprehensions, lower_expressions, lower_functions, lower_loops, lower_statements, lower_strings,
-    lower_targets, lower_unsupported,
+    lower_comprehensions, lower_expressions, lower_functions, lower_loops, lower_match, lower_statements,
+    lower_strings, lower_targets, lower_unsupported,
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from thunkad.ir import nodes as n
 from thunkad.normal.lower_builder import Builder, lowers
 from thunkad.normal.lower_expressions import truth
 from thunkad.runtime import patterns
+from thunkad.runtime.unbound import Unbound
 from thunkad.runtime.unpacking import split_starred
 
 IS_SEQUENCE = n.Ref("is_sequence", patterns.is_sequence)
@@ -34,6 +35,7 @@ FIELD_NAME = n.Ref("field_name", patterns.field_name)
 MATCHED_FIELD = n.Ref("matched_field", patterns.matched_field)
 SPLIT_STARRED = n.Ref("split_starred", split_starred)
 DICT = n.Ref("dict", dict)
+UNBOUND = n.Ref("Unbound", Unbound)
 
 
 @dataclass
@@ -250,7 +252,7 @@ def _or(b: Builder, pattern: Any, part: Part, captures: Captures) -> n.Expr | No
             if own:
                 if not kept:
                     kept = {name: b.temporary() for name, _ in own}
-                    first = [n.Assign(temporary, n.Const(None), line=b.line) for temporary in kept.values()]
+                    first = [n.Assign(temporary, UNBOUND, line=b.line) for temporary in kept.values()]
                     outer += first
                 with b.into([]) as success:
                     for name, place in own:

@@ -11,7 +11,6 @@ REFUSED = {
     "AsyncWith": ("an 'async with' block", "Differentiate a plain function."),
     "Try": ("a 'try' statement", "Test for the exceptional case with 'if' before the operation that raises."),
     "TryStar": ("a 'try' statement", "Test for the exceptional case with 'if' before the operation that raises."),
-    "Match": ("a 'match' statement", "Use 'if' and 'elif' with isinstance() and comparisons."),
     "ClassDef": ("a class definition inside the function", "Define the class at module level."),
     "AsyncFunctionDef": ("an 'async' function", "Differentiate a plain function."),
     "AsyncFor": ("an 'async for' loop", "Differentiate a plain function."),

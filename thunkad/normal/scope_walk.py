@@ -234,6 +234,32 @@ class Walk:
                 self.visit(statement)
         self._block(node.orelse)
 
+    def _visit_Match(self, node: Any) -> None:
+        self.visit(node.subject)
+        for case in node.cases:
+            with self._inside():
+                self.visit(case.pattern)
+                if case.guard is not None:
+                    self.visit(case.guard)
+                for statement in case.body:
+                    self.visit(statement)
+
+    def _visit_MatchAs(self, node: Any) -> None:
+        if node.pattern is not None:
+            self.visit(node.pattern)
+        if node.name is not None:
+            self._bind(node.name)
+
+    def _visit_MatchStar(self, node: Any) -> None:
+        if node.name is not None:
+            self._bind(node.name)
+
+    def _visit_MatchMapping(self, node: Any) -> None:
+        for part in (*node.keys, *node.patterns):
+            self.visit(part)
+        if node.rest is not None:
+            self._bind(node.rest)
+
     def _visit_Import(self, node: Any) -> None:
         for alias in node.names:
             self._bind(alias.asname or alias.name.partition(".")[0])
