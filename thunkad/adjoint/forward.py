@@ -31,6 +31,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Num, Tuple
 from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
 
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
@@ -228,11 +229,8 @@ class Forward:
         elif site.how == "inplace":
             raise self.unsupported(s, "an in-place update of an array that is differentiated", "write x = x + y instead of x += y")
         else:
-            raise NoRuleError(
-                f"{name_of(site.callee)} has no rule and no Python source to look into",
-                self.resolved.place(s.line),
-                "register one with thunkad.rrule, or declare it constant with thunkad.non_differentiable",
-            )
+            message, hint = no_rule_message(site.callee)
+            raise NoRuleError(message, self.resolved.place(s.line), hint)
 
     def rule(self, s: n.Assign, target: str, site: Site, entry: Entry, out: list[n.Stmt], steps: Block) -> None:
         if entry.layer == "user" and entry.kind == "rrule" and template_of(entry) is None:

@@ -37,6 +37,7 @@ from thunkad.kinds.lattice import (
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
 from thunkad.rules.python.operators import numeric_function
+from thunkad.rules.refused import reason_for
 from thunkad.rules.resolve import Decision
 from thunkad.runtime.unbound import Unbound
 
@@ -326,6 +327,9 @@ class _Run:
                 return self.site(s, Site("constant", args=(e.value,), kinds=(base,), result=found, infix=True))
         return self.member(base, e)
 
+            member = getattr(np.ndarray, e.name, None)
+            if reason_for(member) is not None:
+                return self.site(s, Site("missing", member, args=(e.value,), kinds=(base,), infix=True))
     def base(self, e: n.Expr) -> Kind | None:
         return self.attribute_path(e) if type(e) is n.Attr else self.atom(e)
 
@@ -345,7 +349,7 @@ class _Run:
             if e.name in own:
                 return own[e.name]
             found = inspect.getattr_static(base.cls, e.name, None)
-            if isinstance(found, types.FunctionType):
+            if isinstance(found, types.FunctionType) or type(found).__name__ == "cython_function_or_method":
                 return Method(found, base)
             if isinstance(found, classmethod):
                 return Method(found.__func__, Known(base.cls))
@@ -435,12 +439,16 @@ class _Run:
     def look_inside(self, site: Site, body: Any) -> None:
         generated = getattr(body, "function", None)
         if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
+        if reason_for(body) is not None:
+            site.how = "missing"
+            return
             site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
             site.bound = tuple(zip((p.name for p in generated.params), site.args))
             site.result = self.context.lifted_result_kind(n.Closure(generated, ()), site.kinds, body.owner)
             return
         if not isinstance(body, types.FunctionType):
-            site.how = "dynamic" if isinstance(body, type) or not _is_library(body) else "missing"
+            python = isinstance(body, type) or isinstance(getattr(type(body), "__call__", None), types.FunctionType)
+            site.how = "dynamic" if python or not _is_library(body) else "missing"
             return
         bound = bind_call(body, site.args, site.kwargs)
         if bound is None or inspect.isgeneratorfunction(body) or inspect.iscoroutinefunction(body):

@@ -21,6 +21,7 @@ from thunkad.kinds.results import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.python.operators import OPERATORS
 from thunkad.rules.results import cotangents, value_and_pullback
+from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
@@ -106,6 +107,10 @@ class Pull:
         return self.by_kind(fn, args, kwargs)
 
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        carries = _carries(args) or _carries(tuple(kwargs.values()))
+        if carries and reason_for(fn) is not None:
+            message, hint = no_rule_message(fn)
+            raise NoRuleError(message, hint=hint)
         if isinstance(fn, types.FunctionType):
             if fn in self.world.lifted:
                 return self.lifted(fn, args, kwargs)
@@ -121,12 +126,10 @@ class Pull:
         call = getattr(type(fn), "__call__", None)
         if isinstance(call, types.FunctionType):
             return self.method(fn, call, fn, args, kwargs)
-        if not _carries(args) and not _carries(tuple(kwargs.values())):
+        if not carries:
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
-        raise NoRuleError(
-            f"{name_of(fn)} has no rule and no Python source to look into",
-            hint="register one with thunkad.rrule, or declare it constant with thunkad.non_differentiable",
-        )
+        message, hint = no_rule_message(fn)
+        raise NoRuleError(message, hint=hint)
 
     def operator(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back] | None:
         """An operator on objects of a user's class: its special method."""

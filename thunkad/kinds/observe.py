@@ -100,7 +100,7 @@ def _method(value: Any, depth: int) -> Kind:
 
 def _builtin(value: Any, depth: int) -> Kind:
     owner = getattr(value, "__self__", None)
-    if owner is None or isinstance(owner, types.ModuleType):
+    if owner is None or isinstance(owner, (types.ModuleType, np.ufunc)):
         return Known(value)
     descriptor = getattr(type(owner), value.__name__, None)
     return Known(value) if descriptor is None or isinstance(owner, type) else Method(descriptor, kind_of(owner, depth + 1))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.shaped import Shaped, shape_only
 from thunkad.tangents import ZERO, AbstractZero
 
@@ -55,6 +56,8 @@ def zeros(x: Any) -> Any:
         return 0.0
     if isinstance(x, complex):
         return 0j
+    if isinstance(x, np.flatiter):
+        raise NotImplementedDerivativeError("the iterator x.flat has no derivative; use np.ravel(x)")
     if isinstance(x, list):
         return [ZERO] * len(x)
     if isinstance(x, tuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import CotangentError, NonScalarOutputError
+from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedDerivativeError
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
@@ -144,7 +144,7 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
             return y_bar if not np.iscomplexobj(x) else y_bar + 0j
         if name == "imag":
             return 1j * y_bar if np.iscomplexobj(x) else ZERO
-        return ZERO
+        raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
     if isinstance(x, (float, int)):
         return y_bar if name == "real" else ZERO
     if isinstance(x, complex):

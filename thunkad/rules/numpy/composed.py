@@ -1,0 +1,130 @@
+"""Functions that are made of others, written out: aliases, sets, functions with complex results on demand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thunkad.rules.library import alternative, non_differentiable, scalar_rule
+from thunkad.runtime.domains import (
+    any_below_zero,
+    any_outside_one,
+    complex_arccos,
+    complex_arcsin,
+    kept_range,
+    set_positions,
+)
+
+non_differentiable(any_below_zero, any_outside_one, kept_range, set_positions)
+scalar_rule(complex_arccos, lambda y, x: -(1 / np.sin(y)))
+scalar_rule(complex_arcsin, lambda y, x: 1 / np.cos(y))
+
+# Other names
+
+
+@alternative(np.amax)
+def amax(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    return np.max(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@alternative(np.amin)
+def amin(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    return np.min(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+
+if hasattr(np, "row_stack"):  # deprecated in NumPy 2
+
+    @alternative(np.row_stack)
+    def row_stack(tup, *, dtype=None, casting="same_kind"):
+        return np.vstack(tup, dtype=dtype, casting=casting)
+
+
+@alternative(np.sort_complex)
+def sort_complex(a):
+    return np.sort(np.asarray(a)) + 0j
+
+
+@alternative(np.trim_zeros)
+def trim_zeros(filt, trim="fb", axis=None):
+    return filt[kept_range(filt, trim, axis)]
+
+
+# Sets
+
+
+@alternative(np.union1d)
+def union1d(ar1, ar2):
+    return np.unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+
+
+@alternative(np.intersect1d)
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    found, first, second = set_positions(ar1, ar2, assume_unique)
+    common = np.ravel(ar1)[first]
+    return (common, first, second) if return_indices else common
+
+
+@alternative(np.setdiff1d)
+def setdiff1d(ar1, ar2, assume_unique=False):
+    left = np.ravel(ar1) if assume_unique else np.unique(ar1)
+    return left[np.isin(left, ar2, assume_unique=True, invert=True)]
+
+
+@alternative(np.setxor1d)
+def setxor1d(ar1, ar2, assume_unique=False):
+    left = np.ravel(ar1) if assume_unique else np.unique(ar1)
+    right = np.ravel(ar2) if assume_unique else np.unique(ar2)
+    both = np.concatenate((left[np.isin(left, right, invert=True)], right[np.isin(right, left, invert=True)]))
+    return np.sort(both)
+
+
+@alternative(np.unique_values)
+def unique_values(x):
+    return np.unique(x, equal_nan=False)
+
+
+# Functions with complex results where the real ones end
+
+
+@alternative(np.emath.sqrt)
+def sqrt(x):
+    return np.sqrt(x + 0j) if any_below_zero(x) else np.sqrt(x)
+
+
+@alternative(np.emath.log)
+def log(x):
+    return np.log(x + 0j) if any_below_zero(x) else np.log(x)
+
+
+@alternative(np.emath.log10)
+def log10(x):
+    return np.log10(x + 0j) if any_below_zero(x) else np.log10(x)
+
+
+@alternative(np.emath.log2)
+def log2(x):
+    return np.log2(x + 0j) if any_below_zero(x) else np.log2(x)
+
+
+@alternative(np.emath.logn)
+def logn(n, x):
+    return np.emath.log(x) / np.emath.log(n)
+
+
+@alternative(np.emath.power)
+def power(x, p):
+    return np.power(x + 0j, p) if any_below_zero(x) else np.power(x, p)
+
+
+@alternative(np.emath.arccos)
+def arccos(x):
+    return complex_arccos(x + 0j) if any_outside_one(x) else np.arccos(x)
+
+
+@alternative(np.emath.arcsin)
+def arcsin(x):
+    return complex_arcsin(x + 0j) if any_outside_one(x) else np.arcsin(x)
+
+
+@alternative(np.emath.arctanh)
+def arctanh(x):
+    return np.arctanh(x + 0j) if any_outside_one(x) else np.arctanh(x)

@@ -1,0 +1,69 @@
+"""Functions that call a function: written out in Python, so that what they call is looked into."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thunkad.rules.library import alternative, non_differentiable
+from thunkad.runtime.function_arguments import all_axes, check_elementwise, piece_conditions
+
+non_differentiable(all_axes, check_elementwise, piece_conditions)
+non_differentiable(np.vectorize, np.frompyfunc)  # making one; calling it is below
+
+
+@alternative(np.apply_along_axis)
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    lanes = np.moveaxis(arr, axis, -1)
+    rows = np.reshape(lanes, (-1, lanes.shape[-1]))
+    results = np.stack([np.asarray(func1d(row, *args, **kwargs)) for row in rows])
+    inner = results.ndim - 1
+    results = np.reshape(results, (*lanes.shape[:-1], *results.shape[1:]))
+    return (
+        np.moveaxis(results, all_axes(lanes.ndim - 1, inner), all_axes(axis % lanes.ndim, inner))
+        if inner
+        else results[()]
+    )
+
+
+@alternative(np.apply_over_axes)
+def apply_over_axes(func, a, axes):
+    value = np.asarray(a)
+    for axis in np.ravel(axes).tolist():
+        axis = axis % np.ndim(a)
+        reduced = func(value, axis)
+        value = reduced if reduced.ndim == value.ndim else np.expand_dims(reduced, axis)
+    return value
+
+
+@alternative(np.fromfunction)
+def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
+    return function(*np.indices(shape, dtype=dtype), **kwargs)
+
+
+@alternative(np.piecewise)
+def piecewise(x, condlist, funclist, *args, **kw):
+    x = np.asarray(x)
+    total = np.zeros(x.shape, x.dtype)
+    for condition, function in zip(piece_conditions(x, condlist, len(funclist)), funclist):
+        if np.any(condition):
+            piece = function(x[condition], *args, **kw) if callable(function) else function
+            total = np.where(condition, scattered(piece, condition), total)
+    return total.astype(x.dtype)
+
+
+def scattered(piece, condition):
+    """The values ``piece`` at the places where ``condition`` holds, anything elsewhere."""
+    values = np.broadcast_to(piece, (np.count_nonzero(condition),))
+    return np.reshape(values[np.maximum(np.cumsum(condition) - 1, 0)], np.shape(condition))
+
+
+@alternative(np.vectorize.__call__)
+def vectorized(self, *args, **kwargs):
+    check_elementwise(self, args, kwargs)
+    arrays = np.broadcast_arrays(*args)
+    columns = [np.ravel(a).tolist() for a in arrays]
+    results = [self.pyfunc(*items) for items in zip(*columns)]
+    shape = np.shape(arrays[0])
+    if type(results[0]) is tuple:
+        return tuple([np.reshape(np.array(list(part)), shape) for part in zip(*results)])
+    return np.reshape(np.array(results), shape)

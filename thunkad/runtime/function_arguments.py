@@ -1,0 +1,39 @@
+"""Shapes and axes for functions that call a function on parts of an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import UnsupportedSyntaxError
+
+
+def all_axes(first: int, count: int) -> tuple[int, ...]:
+    """``count`` axes from ``first`` on."""
+    return tuple(range(first, first + count))
+
+
+def piece_conditions(x: Any, condlist: Any, functions: int) -> list[Any]:
+    """The conditions of ``np.piecewise``, the one for "none of these" first where there is one more function."""
+    if np.ndim(condlist) == 0 or (not isinstance(condlist[0], (list, np.ndarray)) and np.ndim(x) != 0):
+        condlist = [condlist]
+    conditions = [np.broadcast_to(np.asarray(c, bool), np.shape(x)) for c in condlist]
+    if functions == len(conditions) + 1:
+        conditions.append(~np.any(np.stack(conditions), axis=0))
+    elif functions != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected"
+        )
+    return conditions
+
+
+def check_elementwise(function: Any, args: Any, kwargs: Any) -> None:
+    """Refuse calls of ``np.vectorize`` objects that are more than one call for each element."""
+    if kwargs or not args or function.signature is not None or function.excluded:
+        raise UnsupportedSyntaxError(
+            "np.vectorize with signature=, excluded= or keyword arguments is not differentiated",
+            hint="write the loop out",
+        )
+    if 0 in np.broadcast_shapes(*map(np.shape, args)):
+        raise UnsupportedSyntaxError("np.vectorize of an empty array is not differentiated")
