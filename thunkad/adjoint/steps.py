@@ -56,17 +56,17 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
     items = display.values if type(display) is n.DictExpr else display.items
     if not any(i in bars.active for x in items for i in walk.names(x)):
         return
-    if type(value) not in (n.Name, n.Ref):
-        name = bars.names.temporary()
-        bars.emit(n.Assign(name, value))
-        value = n.Name(name)
-    if type(display) is n.DictExpr:
     if type(value) is n.TupleExpr and type(display) is n.TupleExpr and len(value.items) == len(items):
         if not any(type(x) is n.Star for x in items):
             for item, part in zip(items, value.items):
                 if part != ZERO_REF:
                     give(bars, item, part)
             return
+    if type(value) not in (n.Name, n.Ref):
+        name = bars.names.temporary()
+        bars.emit(n.Assign(name, value))
+        value = n.Name(name)
+    if type(display) is n.DictExpr:
         for key, item in zip(display.keys, display.values):
             if key is None:
                 give(bars, item, value, maybe_zero=True)
@@ -209,6 +209,7 @@ class DisplayStep(Step):
 
     target: str
     display: n.Expr
+    keys: frozenset[Any] | None = None  # the entries that have a cotangent, if it is known that not all have
 
     def reads(self) -> set[str]:
         return set(walk.names(self.display))
@@ -216,7 +217,6 @@ class DisplayStep(Step):
     def reverse(self, bars: Bars) -> None:
         bar = bars.taken(self.target)
         if bar is not None:
-    keys: frozenset[Any] | None = None  # the entries that have a cotangent, if it is known that not all have
             give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]), self.keys)
 
 
