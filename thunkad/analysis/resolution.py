@@ -325,11 +325,11 @@ class _Run:
                 return self.looked_up(s, function, (e.value,), (), (base,), found, infix=True)
             if found is not None:
                 return self.site(s, Site("constant", args=(e.value,), kinds=(base,), result=found, infix=True))
-        return self.member(base, e)
-
             member = getattr(np.ndarray, e.name, None)
             if reason_for(member) is not None:
                 return self.site(s, Site("missing", member, args=(e.value,), kinds=(base,), infix=True))
+        return self.member(base, e)
+
     def base(self, e: n.Expr) -> Kind | None:
         return self.attribute_path(e) if type(e) is n.Attr else self.atom(e)
 
@@ -437,11 +437,11 @@ class _Run:
         return self.site(s, site)
 
     def look_inside(self, site: Site, body: Any) -> None:
-        generated = getattr(body, "function", None)
-        if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
         if reason_for(body) is not None:
             site.how = "missing"
             return
+        generated = getattr(body, "function", None)
+        if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
             site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
             site.bound = tuple(zip((p.name for p in generated.params), site.args))
             site.result = self.context.lifted_result_kind(n.Closure(generated, ()), site.kinds, body.owner)
