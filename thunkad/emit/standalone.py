@@ -152,6 +152,7 @@ class _Header:
         own = getattr(value, "__name__", None)
         path = getattr(value, "__qualname__", own)
         candidates = [(getattr(value, "__module__", None), path)]
+        candidates.append((type(value).__module__, name))  # an object that its class's module keeps, such as ZERO
         owner = getattr(value, "__objclass__", None)
         if isinstance(owner, type):  # a method of a built-in class
             candidates.append((owner.__module__, f"{owner.__qualname__}.{own}"))
