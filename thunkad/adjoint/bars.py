@@ -6,16 +6,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thunkad.analysis.resolution import Resolved
+from thunkad.analysis.shapes import shape_classes
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Kind, Num, Sequence
 from thunkad.runtime import arrays, cotangents
+from thunkad.runtime.accumulate import accumulate
 from thunkad.tangents import ZERO
 
 ZEROS = n.Ref("zeros", arrays.zeros)
 ADD = n.Ref("add", cotangents.add)
 OWN = n.Ref("own", cotangents.own)
+EXPAND = n.Ref("expand", arrays.expand)
+ACCUMULATE = n.Ref("accumulate", accumulate)
 DENSE = n.Ref("dense", cotangents.dense)
 INDEX_ADD = n.Ref("index_add", cotangents.index_add)
 ZERO_REF = n.Ref("ZERO", ZERO)
@@ -28,6 +33,7 @@ class Bar:
     expr: n.Expr
     owned: bool = False
     maybe_zero: bool = False
+    uniform: bool = False  # a number that stands for an array, see thunkad.adjoint.uniform
 
 
 class Bars:
@@ -36,10 +42,14 @@ class Bars:
     def __init__(self, resolved: Resolved, active: frozenset[str], names: Names, maybe_unbound: frozenset[str]) -> None:
         self.resolved, self.active, self.names, self.maybe_unbound = resolved, active, names, maybe_unbound
         self.live: dict[str, Bar] = {}
+        self.shapes = shape_classes(resolved)
         self.out: list[n.Stmt] = []
         self.line = 0
         self.spelled: dict[str, str] = {}
         self.links: list[Any] = []  # branches and loops emitted so far, with their forward twins
+        self.shadowed: dict[str, str] = {}  # names whose cotangent follows memory, see thunkad.adjoint.mutation
+        self.shadows = ""  # the name of the run's Shadows
+        self.fetched: set[str] = set()  # shadowed names whose shadow is at hand under the name of their cotangent
 
     # ------------------------------------------------------------ names and kinds
 
@@ -104,10 +114,6 @@ class Bars:
             return n.Name(name)
         return seed
 
-    def assign(self, x: str, expr: n.Expr, owned: bool, maybe_zero: bool = False) -> None:
-        name = self.bar_name(x)
-        self.live.pop(x, None)
-        if expr != n.Name(name):
     def as_atom(self, e: n.Expr) -> n.Expr:
         """``e`` under a name of its own, which nothing rebinds; a constant itself."""
         if type(e) in (n.Const, n.Ref):
@@ -116,6 +122,10 @@ class Bars:
         self.emit(n.Assign(name, e))
         return n.Name(name)
 
+    def assign(self, x: str, expr: n.Expr, owned: bool, maybe_zero: bool = False) -> None:
+        name = self.bar_name(x)
+        self.live.pop(x, None)
+        if expr != n.Name(name):
             self.emit(n.Assign(name, expr))
         self.live[x] = Bar(n.Name(name), owned, maybe_zero)
 
@@ -123,6 +133,17 @@ class Bars:
 
     def contribute(self, x: str, expr: n.Expr, owned: bool = False, maybe_zero: bool = False) -> None:
         """Add ``expr`` to the cotangent of ``x``."""
+        mode = self.shadowed.get(x)
+        if mode == "any":
+            bar = self.live.get(x)
+            args = (n.Name(x), ZERO_REF if bar is None else bar.expr, expr)
+            self.assign(x, n.Call(n.Attr(n.Name(self.shadows), "accumulate"), args), False, True)
+            return
+        if mode is not None:
+            self.shade(x, expr)
+            return
+        if maybe_zero or not isinstance(self.kind(x), Num):
+            self.expand(x)
         bar = self.live.get(x)
         if bar is None:
             if type(expr) in (n.Name, n.Const, n.Ref) or _is_fixed(expr):
@@ -136,13 +157,13 @@ class Bars:
         if not isinstance(kind, Num):
             self.assign(x, n.Call(ADD, (bar.expr, expr)), False, both_zero)
         elif bar.owned and kind.form == "array" and bar.expr == n.Name(name) and not bar.maybe_zero:
-            self.emit(n.Update(n.Name(name), "+", expr))
+            self.emit(n.Assign(name, n.Call(ACCUMULATE, (n.Name(name), expr))))
         else:
             self.assign(x, n.Binary("+", bar.expr, expr), not (bar.maybe_zero or maybe_zero), both_zero)
 
     def take(self, x: str) -> n.Expr | None:
         """End the life of the cotangent of ``x`` and return it, dense; None if nothing depends on ``x``."""
-        bar = self.live.pop(x, None)
+        bar = self.taken(x)
         if bar is None:
             return None
         return self.as_dense(x, bar)
@@ -151,17 +172,49 @@ class Bars:
         """The cotangent with a structural zero made an array of zeros."""
         if not bar.maybe_zero:
             return bar.expr
-        name = self.bar_name(x)
+        name = self.bar_name(x) if x not in self.shadowed else self.names.new(f"{x}_bar")
         self.emit(n.Assign(name, n.Call(DENSE, (bar.expr, n.Name(x)))))
         return n.Name(name)
 
     def taken(self, x: str) -> Bar | None:
         """Like :meth:`take`, with what is known of the cotangent and structural zeros as they are."""
-        return self.live.pop(x, None)
+        mode = self.shadowed.get(x)
+        if mode is None:
+            self.expand(x)
+            return self.live.pop(x, None)
+        if mode == "array":
+            return Bar(n.Name(self.bar_name(x)))
+        bar = self.live.pop(x, None)
+        take = n.Call(n.Attr(n.Name(self.shadows), "of"), (n.Name(x),))
+        if mode == "any":
+            take = n.Call(n.Attr(n.Name(self.shadows), "take"), (n.Name(x), ZERO_REF if bar is None else bar.expr))
+        name = self.names.new(f"{x}_bar")
+        self.emit(n.Assign(name, take))
+        return Bar(n.Name(name), False, True)
+
+    def shade(self, x: str, expr: n.Expr) -> None:
+        """Add ``expr`` to the shadow of ``x``."""
+        mode, bar = self.shadowed[x], n.Name(self.bar_name(x))
+        if mode == "array":
+            self.emit(n.Update(bar, "+", expr))
+        else:
+            self.emit(n.Effect(n.Call(n.Attr(n.Name(self.shadows), "add"), (n.Name(x), expr))))
+
+    def fetch(self, names: Any) -> None:
+        """Bring the shadows of these names to hand, once in a block."""
+        for x in sorted(set(names)):
+            if self.shadowed.get(x) == "array" and x not in self.fetched:
+                self.fetched.add(x)
+                self.emit(n.Assign(self.bar_name(x), n.Call(n.Attr(n.Name(self.shadows), "of"), (n.Name(x),))))
+
+    def unsupported(self, line: int, what: str) -> UnsupportedSyntaxError:
+        return UnsupportedSyntaxError(f"{what} is not supported", self.resolved.place(line))
 
     def zero_of(self, x: str) -> tuple[n.Expr, bool, bool]:
         """A zero cotangent of ``x`` as (expression, owned, maybe_zero)."""
         kind = self.kind(x)
+        if self.shadowed.get(x) == "any":
+            return ZERO_REF, False, True
         if isinstance(kind, Num) and kind.is_scalar:
             return n.Const(0.0), True, False
         if x in self.maybe_unbound:
@@ -169,11 +222,40 @@ class Bars:
         sure = isinstance(kind, Num) and kind.form == "array" and kind.field != "any" or isinstance(kind, Sequence)
         return n.Call(ZEROS, (n.Name(x),)), True, not sure
 
+    def contribute_uniform(self, x: str, expr: n.Expr) -> None:
+        """Add a number that stands for an array of the shape of ``x``."""
+        bar = self.live.get(x)
+        if x in self.shadowed or bar is not None and bar.maybe_zero or not isinstance(self.kind(x), Num):
+            self.contribute(x, n.Call(EXPAND, (expr, n.Name(x))))
+        elif bar is None or bar.uniform:
+            total = expr if bar is None else n.Binary("+", bar.expr, expr)
+            if type(total) in (n.Name, n.Const, n.Ref):
+                self.live[x] = Bar(total, uniform=True)
+            else:
+                self.assign(x, total, False)
+                self.live[x] = replace(self.live[x], uniform=True)
+        else:
+            self.contribute(x, expr)
+
+    def expand(self, x: str) -> None:
+        """Make a uniform cotangent of ``x`` an array (a read-only view of the number)."""
+        bar = self.live.get(x)
+        if bar is not None and bar.uniform:
+            self.assign(x, n.Call(EXPAND, (bar.expr, n.Name(x))), False)
+
+    def expand_all(self) -> None:
+        """Before code runs that knows nothing of uniform cotangents."""
+        for x in list(self.live):
+            self.expand(x)
+
     def settle(self, x: str, own: bool) -> None:
         """Make the cotangent of ``x`` a variable of its own name, definite, and (``own``) a buffer of the adjoint's."""
+        self.expand(x)
         bar = self.live.get(x)
         if bar is None:
             self.assign(x, *self.zero_of(x))
+        elif x in self.shadowed:
+            self.assign(x, bar.expr, False, True)
         elif own and not bar.owned and not self.is_scalar(x):
             self.assign(x, n.Call(OWN, (bar.expr, n.Name(x))), True, False)
         elif bar.maybe_zero and x not in self.maybe_unbound and self.is_number(x):
@@ -183,6 +265,8 @@ class Bars:
 
     def buffer(self, x: str) -> n.Name:
         """The cotangent of ``x`` as a buffer that may be written in place."""
+        if x in self.shadowed:
+            return n.Name(self.bar_name(x))
         bar = self.live.get(x)
         if bar is None or not bar.owned or bar.expr != n.Name(self.bar_name(x)):
             self.settle(x, own=True)
@@ -192,13 +276,22 @@ class Bars:
         """A copy of the state that emits into a list of its own."""
         other = Bars.__new__(Bars)
         other.__dict__.update(self.__dict__)
-        other.live, other.out, other.links = dict(self.live), [], []
+        other.live, other.out, other.links, other.fetched = dict(self.live), [], [], set(self.fetched)
         return other
+
+
+def _is_fixed(e: n.Expr) -> bool:
+    """Whether ``e`` is a tuple of constants and seeds, which is the same wherever it is written."""
+    return type(e) is n.TupleExpr and all(type(x) is not n.Name or x.id.startswith("seed_bar") for x in e.items) and all(
+        type(x) in (n.Name, n.Const, n.Ref) for x in e.items
+    )
 
 
 def merge_arms(bars: Bars, first: Bars, second: Bars, gone: set[str]) -> None:
     """After both arms of an ``if``: one state that holds on either path (``gone``: names bound inside the arms)."""
     merged: dict[str, Bar] = {}
+    for arm in (first, second):
+        arm.expand_all()
     for x in [*first.live, *(y for y in second.live if y not in first.live)]:
         if x in gone:
             continue
@@ -214,10 +307,3 @@ def merge_arms(bars: Bars, first: Bars, second: Bars, gone: set[str]) -> None:
         a, b = first.live[x], second.live[x]
         merged[x] = Bar(a.expr, a.owned and b.owned, a.maybe_zero or b.maybe_zero)
     bars.live = merged
-def _is_fixed(e: n.Expr) -> bool:
-    """Whether ``e`` is a tuple of constants and seeds, which is the same wherever it is written."""
-    return type(e) is n.TupleExpr and all(type(x) is not n.Name or x.id.startswith("seed_bar") for x in e.items) and all(
-        type(x) in (n.Name, n.Const, n.Ref) for x in e.items
-    )
-
-

@@ -33,11 +33,15 @@ class IfStep(Step):
     def reads(self) -> set[str]:
         return self.arms[0].reads() | self.arms[1].reads()
 
+    def touches(self) -> set[str]:
+        return self.reads() - walk.assigned([self.forward])
+
     def reverse(self, bars: Bars) -> None:
         if not any(arm.steps for arm in self.arms):
             for x in walk.assigned([self.forward]):
                 bars.live.pop(x, None)
             return
+        bars.expand_all()
         states: list[Bars] = []
         inner: list[list[Link]] = []
         for arm in self.arms:
@@ -69,14 +73,20 @@ class LoopStep(Step):
     def reads(self) -> set[str]:
         return self.body.reads()
 
+    def touches(self) -> set[str]:
+        return self.reads() - self.bound
+
     def reverse(self, bars: Bars) -> None:
         touched = {x for x in self.body.reads() if x in bars.active}
         header = _header_names(self.forward)
         across = {x for x in touched if x not in self.bound or x in header} | {x for x in header if x in bars.live}
-        if not across or not self.body.steps:
+        shaded = bool(bars.shadowed.keys() & (self.body.reads() | self.bound))
+        across = {x for x in across if bars.shadowed.get(x) in (None, "any")}
+        if not across and not shaded or not self.body.steps:
             for x in self.bound - header:
                 bars.live.pop(x, None)
             return
+        bars.expand_all()
         indexed = _written_in_place(self.body)
         for x in list(bars.live):  # a cotangent that is another name's spelling gets its own before the loop rebinds that name
             if type(bars.live[x].expr) is n.Name:
@@ -85,9 +95,12 @@ class LoopStep(Step):
             outer = x not in header
             bars.settle(x, own=outer and (x in indexed or bars.is_array(x)) or x in indexed)
             if not outer:
-                bars.live[x] = replace(bars.live[x], owned=x in indexed, maybe_zero=bars.live[x].maybe_zero or bars.uncertain(x))
+                bars.live[x] = replace(bars.live[x], owned=x in indexed, maybe_zero=bars.live[x].maybe_zero or bars.uncertain(x) or x in bars.shadowed)
+        bars.fetch(x for x in self.body.reads() if x not in self.bound)
         state = bars.branch()
+        state.fetched -= self.bound
         self.body.reverse(state)
+        state.expand_all()
         for x in sorted(across):
             if state.live.get(x) is None:
                 state.assign(x, *state.zero_of(x))

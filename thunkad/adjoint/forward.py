@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
 from types import MappingProxyType
+from typing import Any, Protocol
 
 from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.control import IfStep, LoopStep, trailing_copies
@@ -23,8 +23,8 @@ from thunkad.adjoint.steps import (
     UnpackStep,
 )
 from thunkad.analysis.activity import written
-from thunkad.analysis.resolution import Resolved, Site
 from thunkad.analysis.entries import display_entries
+from thunkad.analysis.resolution import Resolved, Site
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -41,8 +41,11 @@ class Callees(Protocol):
     """What the forward pass asks of the world: compiled callees and run-time dispatch, as things to refer to."""
 
     def pair(
-        self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None
-    ) -> tuple[n.Ref, n.Ref]: ...
+        self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
+        volatile: tuple[str, ...] = ()
+    ) -> tuple[n.Ref, n.Ref, frozenset[str]]: ...
+    def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
+    def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
     def pull(self) -> n.Ref: ...
     def pull_packed(self) -> n.Ref: ...
 
@@ -60,9 +63,11 @@ class Forward:
     ) -> None:
         """``entries``: for containers that are only read by constant keys, the keys that have a cotangent."""
         self.resolved, self.active, self.names, self.callees = resolved, active, names, callees
+        self.entries = entries
+        self.current: n.Stmt = n.Comment("")  # the statement of normal form that is dealt with
+        self.mutation: Any = None  # what knows memory, see thunkad.adjoint.mutate
 
     def block(self, block: list[n.Stmt]) -> tuple[list[n.Stmt], Block]:
-        self.entries = entries
         out: list[n.Stmt] = []
         steps = Block()
         for s in block:
@@ -76,6 +81,9 @@ class Forward:
 
     def statement(self, s: n.Stmt, out: list[n.Stmt], steps: Block) -> None:
         t = type(s)
+        self.current = s
+        if self.mutation.handles(s, out, steps):
+            return
         if t is n.Assign:
             self.assign(s, out, steps)
         elif t is n.If:
@@ -133,13 +141,14 @@ class Forward:
         elif t is n.Index:
             out.append(self.copy(s))
             if type(e.value) is n.Name:
-                steps.steps.append(IndexStep(s.line, s.target, e.value.id, e.index, self.index_kind(e.index)))
+                index = self.mutation.kept(self.current, e.index, out)
+                steps.steps.append(IndexStep(s.line, s.target, e.value.id, index, self.index_kind(e.index)))
         elif t is n.Attr and type(e.value) is n.Name:
             out.append(self.copy(s))
             steps.steps.append(FieldStep(s.line, s.target, e.value.id, e.name))
         elif t is n.Closure:
             out.append(self.copy(s))
-            steps.steps.append(ClosureStep(s.line, s.target, e.captures))
+            steps.steps.append(ClosureStep(s.line, s.target, e))
         elif t in (n.Const, n.Ref, n.Global, n.SetExpr) or (site is not None and site.how == "constant"):
             out.append(self.copy(s))  # active only if something is written into it, which is judged there
         else:
@@ -214,7 +223,7 @@ class Forward:
             self.call(n.Assign(source, s.iter, line=s.line), source, site, out, steps)
         count = s.count or self.names.new("k")
         self.resolved.kinds[count] = PY_INT
-        return n.Name(source), count, IndexStep(s.line, s.target, source, n.Name(count), PY_INT)
+        return n.Name(source), count, self.mutation.item_step(s, source, count)
 
     # ------------------------------------------------------------ calls and operators
 
@@ -247,7 +256,9 @@ class Forward:
         parameters = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
         variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         operands = [bound[p.name] for p in parameters]
-        if template is None or variadic:
+        if template is None or variadic and any(
+            p.kind is p.VAR_POSITIONAL and r is not None for p, r in zip(parameters, template.results)
+        ):
             self.outlined(s, target, site, entry, bound, operands, kinds, variadic, out, steps)
             return
         names: dict[str, n.Expr] = dict(bound)
@@ -257,6 +268,7 @@ class Forward:
         if type(value) is n.Name:
             names[value.id] = n.Name(target)
         keep = template.plain or site.infix
+        reverse_names, reverse_kinds = self.saved_operands(names, bound, kinds, out)
         for x in template.forward:
             if keep and type(x) is n.Assign and type(value) is n.Name and x.target == value.id:
                 out.append(self.copy_with(s, site))
@@ -266,8 +278,23 @@ class Forward:
                 out.append(new)
         if type(value) is not n.Name:
             out.append(self.copy_with(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
+        if type(value) is n.Name:
+            reverse_names[value.id] = self.mutation.kept(self.current, n.Name(target), out)
         results = [(o, r) for o, r in zip(operands, template.results) if r is not None]
-        steps.steps.append(InlineStep(s.line, target, template, names, results, site, kinds))
+        steps.steps.append(InlineStep(s.line, target, template, reverse_names, results, site, reverse_kinds))
+
+    def saved_operands(
+        self, names: dict[str, n.Expr], bound: dict[str, n.Expr], kinds: dict[n.Expr, Kind], out: list[n.Stmt]
+    ) -> tuple[dict[str, n.Expr], dict[n.Expr, Kind]]:
+        """What the reverse sweep reads for a rule's parameters: copies of operands that may be overwritten before."""
+        reverse_names, reverse_kinds = dict(names), dict(kinds)
+        for param, operand in bound.items():
+            kept = self.mutation.kept(self.current, operand, out)
+            if kept is not operand and kept != operand:
+                reverse_names[param] = kept
+                if operand in reverse_kinds:
+                    reverse_kinds[kept] = reverse_kinds.pop(operand)
+        return reverse_names, reverse_kinds
 
     def check_keywords(self, s: n.Assign, entry: Entry, bound: dict[str, n.Expr]) -> None:
         """A keyword-only parameter has no cotangent; where the library has none for a differentiated value, it says so."""
@@ -285,7 +312,11 @@ class Forward:
         """A rule that can't be pasted is called as it stands."""
         pullback = self.names.new(f"{target}_pullback")
         rule = n.Ref(f"{getattr(entry.target, '__name__', 'function')}_rule", entry.function)
-        out.append(n.Unpack((target, pullback), n.Call(rule, site.args, site.kwargs), line=s.line))
+        args = tuple(self.mutation.kept(self.current, a, out) for a in site.args)
+        kwargs = tuple((k, self.mutation.kept(self.current, v, out)) for k, v in site.kwargs)
+        out.append(n.Unpack((target, pullback), n.Call(rule, args, kwargs), line=s.line))
+        if self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
+            raise self.unsupported(s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first")
         places: list[tuple[n.Expr, n.Expr | None]] = [(o, n.Const(k)) for k, o in enumerate(operands)]
         steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True))
 
@@ -294,15 +325,16 @@ class Forward:
         demand = tuple(p for p, e in site.bound if self.is_active(e))
         keys = self.entries.get(target)
         results = None if keys is None or not all(isinstance(k, int) for k in keys) else tuple(sorted(keys))
-        forward, reverse = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results)
+        volatile = tuple(p for p, e in site.bound if self.mutation.may_change(self.current, e))
+        forward, reverse, shadowed = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results, volatile)
         saved = self.names.new(f"{target}_saved")
         out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line))
-        operands = [e for p, e in site.bound if p in demand]
+        operands = [e for p, e in site.bound if p in demand and p not in shadowed]
         places: list[tuple[n.Expr, n.Expr | None]]
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
         kinds = {e: k for (_, e), k in zip(site.bound, site.kinds)}
-        step = OutlinedStep(s.line, target, (reverse, (n.Name(saved),)), places, kinds, site, lazy=False)
-        steps.steps.append(step)
+        call = reverse, (n.Name(saved),)
+        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=False, writes=bool(shadowed)))
 
     def dynamic(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
         """A callee that is known only when the code runs."""
@@ -312,13 +344,21 @@ class Forward:
         if any(type(a) is n.Star for a in site.args) or any(k is None for k, _ in site.kwargs):
             self.packed(s, target, site, callee, pullback, out, steps)
             return
+        originals = site.args
+        if site.infix and not in_place(site):
+            site = replace(site, args=tuple(self.mutation.kept(self.current, a, out) for a in site.args))
+        elif not site.infix and any(self.mutation.may_change(self.current, a) for a in (*site.args, *(v for _, v in site.kwargs))):
+            raise self.unsupported(
+                s, "passing an array or container that is written in place later to a function that is known only at run time",
+                "pass a copy, or call the function by its name",
+            )
         wanted: list[tuple[n.Expr, n.Const]] = []
         root = callee
         while type(root) is n.Attr:
             root = root.value
         if type(root) is n.Name and root.id in self.active:
             wanted.append((root, n.Const(None)))
-        wanted += [(a, n.Const(k)) for k, a in enumerate(site.args) if self.is_active(a)]
+        wanted += [(a, n.Const(k)) for k, a in enumerate(originals) if self.is_active(a)]
         wanted += [(a, n.Const(k)) for k, a in site.kwargs if self.is_active(a)]
         which = n.TupleExpr(tuple(w for _, w in wanted))
         out.append(n.Unpack((target, pullback), n.Call(self.callees.pull(), (callee, which, *site.args), site.kwargs), line=s.line))
@@ -376,6 +416,11 @@ def _called(e: n.Call) -> str:
 
 def _ref(value: Any) -> n.Ref:
     return n.Ref(getattr(value, "__name__", "callee"), value)
+
+
+def in_place(site: Site) -> bool:
+    """Whether a dynamic operator is one of the in-place ones."""
+    return getattr(site.callee, "__name__", "").startswith("i") and getattr(site.callee, "__module__", "") == "_operator"
 
 
 def replace_callee(s: n.Assign, site: Site) -> Site:

@@ -9,8 +9,11 @@ from typing import Any
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.forward import Callees, Forward, make_bars
 from thunkad.adjoint.groups import lazy_pullback
+from thunkad.adjoint.mutate import Mutation
+from thunkad.adjoint.mutation import shadowed_names, shadowed_params
 from thunkad.adjoint.saves import insert_saves, open_lists
 from thunkad.analysis.activity import activity
+from thunkad.analysis.aliases import find_aliases
 from thunkad.analysis.resolution import Resolved
 from thunkad.errors import NonScalarOutputError
 from thunkad.ir import nodes as n
@@ -21,8 +24,10 @@ from thunkad.optimise.comments import comment_groups
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import eliminate, free_reads
 from thunkad.optimise.purity import make_purity
-from thunkad.runtime import cotangents
+from thunkad.runtime import cotangents, shadows
 
+SHADOWS = n.Ref("Shadows", shadows.Shadows)
+STRUCTURE = n.Ref("structure", shadows.structure)
 PROJECT = n.Ref("project", cotangents.project)
 PROJECT_COPY = n.Ref("project_copy", cotangents.project_copy)
 SCALAR_SEED = n.Ref("scalar_seed", cotangents.scalar_seed)
@@ -48,10 +53,15 @@ class Generator:
         callees: Callees,
         user_pure: Callable[[Any], bool],
         reached: Callable[[str, Any], None] = lambda stage, form: None,
+        volatile: tuple[str, ...] = (),
     ) -> None:
+        """``volatile``: parameters whose memory may be written by others between the two sweeps."""
         self.resolved, self.callees, self.purity = resolved, callees, make_purity(user_pure)
         self.reached = reached  # told of each stage that the code has reached
         self.names = Names(_taken(resolved.function))
+        self.aliases = find_aliases(resolved, volatile)
+        self.is_pair = self.seed_may_be_zero = False
+        self.originals: dict[str, n.Expr] = {}  # container parameters that are changed in place, as they were
 
     # ------------------------------------------------------------ the three products
 
@@ -82,21 +92,24 @@ class Generator:
         ``results``: the entries of the value that have a cotangent (None: all of it).
         """
         seed = self.names.new("value_bar")
+        self.is_pair = True
+        self.seed_may_be_zero = bool(shadowed_params(self.resolved, wanted, results))
         sweeps = self.sweeps(wanted, lambda result: n.Name(seed), results)
-        outputs = [self.dense_output(sweeps, p) for p in wanted]
+        outputs = [self.dense_output(sweeps, p) for p in wanted if p not in sweeps.bars.shadowed]
         reverse: list[n.Stmt] = sweeps.bars.out
         last: n.Expr = outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))
         reverse = eliminate([*reverse, n.Return(last)], set(), self.purity)
         lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=True)
         forward = open_lists(sweeps.forward, lists)
         reverse = propagate(reverse)
-        fields = self.fields(forward, reverse, seed)
+        shared = [sweeps.bars.shadows] if self.seed_may_be_zero else []
+        fields = tuple(x for x in self.fields(forward, reverse, seed) if x not in shared)
         saved = self.names.new("saved")
         forward.append(n.Return(n.TupleExpr((sweeps.result, n.TupleExpr(tuple(map(n.Name, fields)))))))
         if fields:
             reverse.insert(0, n.Unpack(fields, n.Name(saved)))
         first = self.finish(forward_name, self.params(), forward)
-        second = self.finish(reverse_name, [n.Param(saved), n.Param(seed)], reverse)
+        second = self.finish(reverse_name, [n.Param(saved), n.Param(seed), *map(n.Param, shared)], reverse)
         return first, second
 
     def vjp(self, name: str, wanted: tuple[str, ...], has_aux: bool = False) -> n.Function:
@@ -122,24 +135,43 @@ class Generator:
         active, entries = activity(resolved, wanted, results)
         self.reached("activity", (resolved, active, wanted))
         forward = Forward(resolved, active, self.names, self.callees, entries)
+        shadowed = shadowed_names(resolved, self.aliases, active) if self.aliases.mutated else {}
+        forward.mutation = Mutation(forward, self.aliases, shadowed)
         body, steps = forward.block(resolved.function.body[:-1])
+        for p in wanted:
+            if shadowed.get(p) in ("container", "any"):
+                original = self.names.new(f"{p}_at_start")
+                body.insert(0, n.Assign(original, n.Call(STRUCTURE, (n.Name(p),)), line=resolved.function.line))
+                self.originals[p] = n.Name(original)
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = make_bars(resolved, forward.active, self.names)
+        if shadowed:
+            self.open_shadows(bars, shadowed, wanted)
+            bars.fetch(walk.names(last.value))
         if type(last.value) is n.Name and last.value.id in forward.active:
             bars.line = last.line
             given = seed(last.value)
             if type(given) is n.TupleExpr:
                 given = n.TupleExpr(tuple(bars.as_atom(x) for x in given.items))
-            bars.contribute(last.value.id, given)
+            bars.contribute(last.value.id, given, maybe_zero=self.seed_may_be_zero)
             steps.reverse(bars)
-        else:
+        elif shadowed:
+            steps.reverse(bars)
+        if not (type(last.value) is n.Name and last.value.id in forward.active):
             checked = seed(last.value)
             if type(checked) is n.Call:
                 body.append(n.Effect(checked, line=last.line))
         raw = [*body, n.Comment("reverse"), *bars.out, n.Return(last.value)]
         self.reached("adjoint", n.Function(resolved.function.name, self.params(), raw, (), 0, resolved.function.filename))
         return Sweeps(body, bars, last.value, self.names)
+
+    def open_shadows(self, bars: Bars, shadowed: dict[str, str], wanted: tuple[str, ...]) -> None:
+        """The shadows of this run: made here, or the caller's if a parameter's memory is concerned."""
+        bars.shadowed, bars.shadows = shadowed, self.names.new("shadows")
+        if not (self.is_pair and any(p in shadowed for p in wanted)):
+            bars.emit(n.Assign(bars.shadows, n.Call(SHADOWS)))
+        bars.fetch(p for p in wanted if p in shadowed)
 
     def gradient_seed(self, result: n.Expr, has_aux: bool) -> n.Expr:
         kind = self.resolved.kind(result) if type(result) is not n.Const else Known(result.value)
@@ -165,6 +197,8 @@ class Generator:
 
     def output(self, sweeps: Sweeps, param: str) -> n.Expr:
         """The gradient of one parameter as it leaves through the public API: projected, and of its own memory."""
+        if param in sweeps.bars.shadowed:
+            return self.shadow_output(sweeps, param)
         bar = sweeps.bars.live.get(param)
         kind = self.resolved.kind(n.Name(param))
         if bar is None:
@@ -177,10 +211,22 @@ class Generator:
                 return bar.expr
         return n.Call(PROJECT if bar.owned else PROJECT_COPY, (bar.expr, n.Name(param)))
 
+    def shadow_output(self, sweeps: Sweeps, param: str) -> n.Expr:
+        bars = sweeps.bars
+        if bars.shadowed[param] == "array":
+            return n.Call(PROJECT_COPY, (n.Name(bars.bar_name(param)), n.Name(param)))
+        original = self.originals[param]
+        whole = n.Call(n.Attr(n.Name(bars.shadows), "collect"), (original,))
+        if bars.shadowed[param] == "any":
+            bar = bars.live.get(param)
+            whole = n.Call(n.Attr(n.Name(bars.shadows), "whole"), (original, ZERO_REF if bar is None else bar.expr))
+        return n.Call(PROJECT, (whole, original))
+
     def plain_number(self, e: n.Expr) -> bool:
         return type(e) is n.Const and type(e.value) is float
 
     def dense_output(self, sweeps: Sweeps, param: str) -> n.Expr:
+        sweeps.bars.expand(param)
         bar = sweeps.bars.live.get(param)
         return sweeps.bars.zero_of(param)[0] if bar is None else sweeps.bars.as_dense(param, bar)
 

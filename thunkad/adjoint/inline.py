@@ -45,14 +45,17 @@ def bind_rule(entry: Entry, site: Site, resolved: Resolved, line: int) -> dict[s
     return out
 
 
-def simplify(e: n.Expr, kinds: dict[n.Expr, Kind], result: Kind) -> n.Expr:
-    """``e`` without the conjugates and the unbroadcasting that the kinds of the operands show to be needless."""
-    e = walk.map_expr(e, lambda c: simplify(c, kinds, result)) if type(e) not in (n.Name, n.Const, n.Ref) else e
+def simplify(e: n.Expr, kinds: dict[n.Expr, Kind], result: Kind, full: frozenset[n.Expr] = frozenset()) -> n.Expr:
+    """``e`` without the conjugates and the unbroadcasting that the kinds of the operands show to be needless.
+
+    ``full``: operands that are known to have the shape of the result.
+    """
+    e = walk.map_expr(e, lambda c: simplify(c, kinds, result, full)) if type(e) not in (n.Name, n.Const, n.Ref) else e
     if type(e) is n.Call and type(e.func) is n.Ref:
         if e.func.value is conjugate and all_real(kinds, result):
             return e.args[0]
         if e.func.value is unbroadcast and len(e.args) == 2:
-            return simplify_unbroadcast(e, kinds, result)
+            return e.args[0] if e.args[1] in full else simplify_unbroadcast(e, kinds, result)
     if type(e) is n.Binary:
         return fold(e)
     if type(e) is n.Unary and e.op == "-" and type(e.operand) is n.Const and type(e.operand.value) in (int, float):
@@ -141,5 +144,13 @@ def any_complex(site: Site) -> bool:
     return any(isinstance(k, Num) and k.field in ("complex", "any") for k in (*site.kinds, site.result))
 
 
-def as_any(x: Any) -> Any:
-    return x
+def real_part(value: n.Expr, kind: Kind | None, site: Site) -> n.Expr:
+    """The real part where the operand is real and the operation may be complex."""
+    if isinstance(kind, Num) and kind.is_real and any_complex(site) and not all_python_real(site):
+        return n.Call(REAL, (value,))
+    return value
+
+
+def all_python_real(site: Site) -> bool:
+    """Whether the doubt about the field comes only from a power of Python floats."""
+    return all(isinstance(k, Num) and k.form == "python" and k.is_real for k in site.kinds) and site.infix

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars
-from thunkad.adjoint.inline import REAL, any_complex, demanded, is_fresh, simplify
+from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars, merge_arms
+from thunkad.adjoint.inline import demanded, is_fresh, real_part, simplify
+from thunkad.adjoint.uniform import reverse_uniform
 from thunkad.analysis.resolution import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -18,6 +19,7 @@ from thunkad.kinds.lattice import Kind, Num, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
 from thunkad.rules.template import Template
 from thunkad.runtime import cotangents
+from thunkad.runtime.accumulate import fit
 from thunkad.tangents import unthunk
 
 ENTRY = n.Ref("entry", cotangents.entry)
@@ -26,6 +28,7 @@ SPLIT = n.Ref("split", cotangents.split)
 LIKE = n.Ref("like", cotangents.like)
 FIELD_TANGENT = n.Ref("field_tangent", cotangents.field_tangent)
 UNTHUNK = n.Ref("unthunk", unthunk)
+FIT = n.Ref("fit", fit)
 
 
 @dataclass
@@ -36,6 +39,11 @@ class Step:
 
     def reads(self) -> set[str]:
         return set()
+
+    def touches(self) -> set[str]:
+        """Names whose cotangent this step itself reads or adds to, nested blocks left out."""
+        target = getattr(self, "target", None)
+        return self.reads() | ({target} if isinstance(target, str) else set()) | set(getattr(self, "targets", ()))
 
     def reverse(self, bars: Bars) -> None:
         raise NotImplementedError
@@ -111,6 +119,8 @@ class CopyStep(Step):
         return {self.source}
 
     def reverse(self, bars: Bars) -> None:
+        if self.target in bars.shadowed and self.source in bars.shadowed and bars.shadowed[self.target] != "any":
+            return  # one object under two names has one shadow
         bar = bars.taken(self.target)
         if bar is not None:
             bars.contribute(self.source, bar.expr, bar.owned, bar.maybe_zero)
@@ -131,36 +141,53 @@ class InlineStep(Step):
         return {i for operand, _ in self.operands for i in walk.names(operand)}
 
     def reverse(self, bars: Bars) -> None:
-        seed = bars.take(self.target)
-        if seed is None:
+        if reverse_uniform(self, bars):
             return
+        bar = bars.taken(self.target)
+        if bar is None:
+            return
+        if bar.maybe_zero and self.template.entry.layer == "user":
+            self.guarded(bars, bar.expr)
+        else:
+            self.paste(bars, bars.as_dense(self.target, bar))
+
+    def guarded(self, bars: Bars, seed: n.Expr) -> None:
+        """A user's rule is left out where the cotangent turns out to be a structural zero."""
+        name = bars.names.new(bars.bar_name(self.target))
+        bars.emit(n.Assign(name, n.Call(UNTHUNK, (seed,))))
+        bars.expand_all()
+        arms = bars.branch(), bars.branch()
+        self.paste(arms[0], n.Name(name))
+        merge_arms(bars, *arms, set())
+        if arms[0].out or arms[1].out:
+            twin = n.If(n.Compare("is not", n.Name(name), ZERO_REF), arms[0].out, arms[1].out, line=self.line)
+            for w in walk.assigned([twin]):
+                bars.free(w)
+            bars.out.append(twin)
+
+    def paste(self, bars: Bars, seed: n.Expr) -> None:
+        """The rule's own lines, and what they give to each operand."""
+        foreign = self.template.entry.layer == "user"
         wanted = [(o, r) for o, r in self.operands if any(i in bars.active for i in walk.names(o))]
         wanted.sort(key=lambda pair: type(pair[0]) is n.Name and n.Name(bars.bar_name(pair[0].id)) == seed)
         clashes = [o for o, _ in wanted if type(o) is n.Name and n.Name(bars.bar_name(o.id)) == seed]
         if len(clashes) > 1 or any(type(o) is not n.Name for o, _ in wanted):
             seed = bars.stable(seed, [o for o, _ in wanted])
         names = {**self.names, self.template.seed: seed}
+        whole = None if foreign else bars.shapes.get(self.target)
+        full = frozenset(o for o, _ in wanted if type(o) is n.Name and whole and bars.shapes.get(o.id) == whole)
         needed = {i for _, r in wanted for i in walk.names(r)}
         for s in demanded(self.template.reverse, needed):
             for w in walk.writes(s):
                 names[w] = n.Name(bars.names.new(w))
-            bars.emit(walk.map_stmt(s, lambda e: simplify(walk.substitute(e, names), self.kinds, self.site.result),
+            bars.emit(walk.map_stmt(s, lambda e: simplify(walk.substitute(e, names), self.kinds, self.site.result, full),
                                     lambda i: names[i].id))  # fmt: skip
         for operand, result in wanted:
-            value = simplify(walk.substitute(result, names), self.kinds, self.site.result)
+            value = simplify(walk.substitute(result, names), self.kinds, self.site.result, full)
+            if foreign and type(operand) is n.Name:
+                give(bars, operand, real_part(n.Call(FIT, (value, operand)), self.kinds.get(operand), self.site))
+                continue
             give(bars, operand, real_part(value, self.kinds.get(operand), self.site), is_fresh(value))
-
-
-def real_part(value: n.Expr, kind: Kind | None, site: Site) -> n.Expr:
-    """The real part where the operand is real and the operation may be complex."""
-    if isinstance(kind, Num) and kind.is_real and any_complex(site) and not all_python_real(site):
-        return n.Call(REAL, (value,))
-    return value
-
-
-def all_python_real(site: Site) -> bool:
-    """Whether the doubt about the field comes only from a power of Python floats."""
-    return all(isinstance(k, Num) and k.form == "python" and k.is_real for k in site.kinds) and site.infix
 
 
 @dataclass
@@ -177,6 +204,7 @@ class OutlinedStep(Step):
     site: Site
     lazy: bool  # entries may be thunks or structural zeros
     seed_may_be_zero: bool = False
+    writes: bool = False  # the callee writes memory of ours: it runs in reverse whether or not its value matters
 
     def reads(self) -> set[str]:
         return {i for operand, _ in self.operands for i in walk.names(operand)}
@@ -188,10 +216,14 @@ class OutlinedStep(Step):
         else:
             seed = bars.take(self.target)
         wanted = [(o, k) for o, k in self.operands if any(i in bars.active for i in walk.names(o))]
-        if seed is None or not wanted:
+        if (seed is None or not wanted) and not self.writes:
             return
         function, before = self.call
-        result: n.Expr = n.Call(function, (*before, seed))
+        seed = ZERO_REF if seed is None else seed
+        result: n.Expr = n.Call(function, (*before, seed, *((n.Name(bars.shadows),) if self.writes else ())))
+        if not wanted:
+            bars.emit(n.Effect(result))
+            return
         if len(wanted) > 1 or wanted[0][1] is not None:
             name = bars.names.new(f"{self.target}_bars")
             bars.emit(n.Assign(name, result))
@@ -290,23 +322,35 @@ class FieldStep(Step):
 
 @dataclass
 class ClosureStep(Step):
-    """``target = closure over captures``: the cotangent of a function is that of what it captured, by position."""
+    """``target = closure``: the cotangent of a function is that of what it captured, by position, and of its defaults, by name."""
 
     target: str
-    captures: tuple[n.Expr, ...]
+    closure: n.Closure
+
+    def parts(self) -> list[tuple[n.Expr, tuple[str, ...], Any]]:
+        """What the closure holds, with the way to it in the closure's cotangent."""
+        e = self.closure
+        own = [p.name for p in e.function.params if p.kind == "positional" and p.name not in e.function.captures]
+        out: list[tuple[n.Expr, tuple[str, ...], Any]] = [(c, ("args",), k) for k, c in enumerate(e.captures)]
+        way = ("func", "defaults") if e.captures else ("defaults",)
+        out += [(d, way, p) for p, d in zip(own[len(own) - len(e.defaults) :], e.defaults)]
+        return out + [(d, way, p) for p, d in e.kw_defaults]
 
     def reads(self) -> set[str]:
-        return {i for c in self.captures for i in walk.names(c)}
+        return {i for part, _, _ in self.parts() for i in walk.names(part)}
 
     def reverse(self, bars: Bars) -> None:
         bar = bars.taken(self.target)
         if bar is None:
             return
-        seed = bars.stable(bar.expr, list(self.captures) * 2)
-        for k, capture in enumerate(self.captures):
-            if type(capture) is n.Name and capture.id in bars.active:
-                value = n.Call(ENTRY, (n.Call(ENTRY, (seed, n.Const("args"))), n.Const(k)))
-                give(bars, capture, value, maybe_zero=True)
+        parts = self.parts()
+        seed = bars.stable(bar.expr, [part for part, _, _ in parts] * 2)
+        for part, way, key in parts:
+            if type(part) is n.Name and part.id in bars.active:
+                value: n.Expr = seed
+                for step in (*way, key):
+                    value = n.Call(ENTRY, (value, n.Const(step)))
+                give(bars, part, value, maybe_zero=True)
 
 
 @dataclass
@@ -320,11 +364,15 @@ class AppendStep(Step):
         return {self.target, self.value}
 
     def reverse(self, bars: Bars) -> None:
-        if bars.live.get(self.target) is None:
+        if bars.live.get(self.target) is None and self.target not in bars.shadowed:
             return
-        buffer = bars.buffer(self.target)
+        if self.target in bars.shadowed:
+            buffer = n.Name(bars.names.new(f"{self.target}_bar"))
+            bars.emit(n.Assign(buffer.id, n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))))
+        else:
+            buffer = bars.buffer(self.target)
         popped = n.Call(n.Attr(buffer, "pop"))
-        if self.value not in bars.active:
+        if self.value not in bars.active or bars.shadowed.get(self.value) in ("array", "container"):
             bars.emit(n.Effect(popped))
             return
         if bars.live.get(self.value) is None and type(bars.kind(self.value)) is Num:
@@ -343,6 +391,7 @@ class Block:
         return set().union(*(s.reads() for s in self.steps)) if self.steps else set()
 
     def reverse(self, bars: Bars) -> None:
+        bars.fetch(x for step in self.steps for x in step.touches())
         for step in reversed(self.steps):
             outer, bars.line = bars.line, step.line
             step.reverse(bars)

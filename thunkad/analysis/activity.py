@@ -41,6 +41,7 @@ def varied_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
                 if target not in varied and not varied.isdisjoint(operands):
                     if may_have_tangent(resolved.kinds.get(target, _ANY)):
                         varied.add(target)
+        varied |= through_memory(resolved, varied)
         changed = len(varied) != before
     return frozenset(varied)
 
@@ -50,9 +51,9 @@ def useful_names(
 ) -> tuple[frozenset[str], dict[str, set[Any]]]:
     """Names that reach the result as a whole, and names of which only entries do, with their keys."""
     useful: set[str] = set()
-    statements = list(walk.statements(resolved.function.body))
     entries: dict[str, set[Any]] = {}
     tracked = tracked_names(resolved)
+    statements = list(walk.statements(resolved.function.body))
     for s in statements:
         if type(s) is n.Return:
             if results is not None and type(s.value) is n.Name and s.value.id in tracked:
@@ -101,9 +102,9 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
     """The names that ``s`` gives a derivative to, each with the names that it comes from."""
     t = type(s)
     if t is n.Assign:
-        return [(s.target, operands(s.value, resolved.sites.get(id(s)))), *_writes(s.value)]
+        return [(s.target, operands(s.value, resolved.sites.get(id(s)))), *_writes(resolved, s)]
     if t is n.Effect:
-        return _writes(s.value)
+        return _writes(resolved, s)
     if t is n.Unpack:
         source = operands(s.value, resolved.sites.get(id(s)))
         return [(target, source) for target in s.targets]
@@ -119,8 +120,9 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
     return []
 
 
-def _writes(e: n.Expr) -> list[tuple[str, tuple[str, ...]]]:
-    return [(target, tuple(walk.names(e))) for target in written(e)]
+def _writes(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
+    targets = dict.fromkeys([*written(s.value), *aliases_of(resolved).written_by.get(id(s), ())])
+    return [(target, tuple(walk.names(s.value))) for target in targets]
 
 
 def written(e: n.Expr) -> tuple[str, ...]:

@@ -85,6 +85,8 @@ class Resolved:
     sites: dict[int, Site] = field(default_factory=dict)
     result: Kind = UNKNOWN
     hollow: set[str] = field(default_factory=set)  # names that may hold no value yet
+    cache: dict[str, Any] = field(default_factory=dict)  # facts that later analyses found
+    mutated_params: Any = None  # for a site of a user's function: the parameters that it writes into
 
     def kind(self, e: n.Expr) -> Kind:
         """The kind of an operand."""

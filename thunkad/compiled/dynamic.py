@@ -112,7 +112,7 @@ class Pull:
             message, hint = no_rule_message(fn)
             raise NoRuleError(message, hint=hint)
         if isinstance(fn, types.FunctionType):
-            if fn in self.world.lifted:
+            if lifted_of(fn) in self.world.lifted:
                 return self.lifted(fn, args, kwargs)
             return self.function(fn, args, kwargs)
         wrapped = getattr(fn, "__wrapped__", None)
@@ -200,6 +200,7 @@ class Pull:
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         with self.world.lock:
             pair = self.world.pair_for(fn, None, kinds, demand)
+        refuse_writes(pair, fn)
         value, saved = pair.forward.cell.cell_contents(*values)
 
         def back(value_bar: Any) -> Cotangents:
@@ -211,7 +212,7 @@ class Pull:
 
     def lifted(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         """A function made inside a compiled one: captures come first."""
-        function, owner = self.world.lifted[fn]
+        function, owner = self.world.lifted[lifted_of(fn)]
         own = [p for p in function.params if p.name not in function.captures]
         names = [*function.captures, *(p.name for p in own)]
         simple = all(p.kind in ("positional", "keyword") for p in own)
@@ -228,13 +229,17 @@ class Pull:
 
         signature = inspect.signature(fn)
         bound = signature.bind(*args, **kwargs)
+        given = set(bound.arguments)
         bound.apply_defaults()
         names = list(bound.arguments)
         value, back = self.compiled(function, owner, names, dict(bound.arguments), tuple(bound.arguments.values()), {})
 
         def by_call(value_bar: Any) -> Cotangents:
             _, parts, _ = back(value_bar)
-            return NO_TANGENT, *_back_to_call(signature, dict(zip(names, parts)), args, kwargs)
+            by_name = dict(zip(names, parts))
+            defaults = {k: v for k, v in by_name.items() if k not in given}
+            of_callee = Tangent(types.FunctionType, {"defaults": defaults}) if defaults else NO_TANGENT
+            return of_callee, *_back_to_call(signature, by_name, args, kwargs)
 
         return value, by_call
 
@@ -244,6 +249,7 @@ class Pull:
         demand = tuple(name for name, kind in zip(names, kinds) if may_have_tangent(kind))
         with self.world.lock:
             pair = self.world.pair_for(function, owner, kinds, demand)
+        refuse_writes(pair, function)
         value, saved = pair.forward.cell.cell_contents(*(values[name] for name in names))
 
         def back(value_bar: Any) -> Cotangents:
@@ -308,6 +314,22 @@ class Pull:
 
 
 _UFUNC_OR_EMPTY = type("_Operators", (), {"__contains__": lambda self, fn: _hashable(fn) and fn in _UFUNC})()
+
+
+def lifted_of(fn: Any) -> Any:
+    """The generated function behind a copy that only adds defaults."""
+    return fn.__dict__.get("lifted", fn)
+
+
+def refuse_writes(pair: Any, fn: Any) -> None:
+    """A callee that was found at run time can't write into what is differentiated: its caller did not foresee it."""
+    if pair.shadowed:
+        name = getattr(fn, "__qualname__", None) or getattr(fn, "name", "a function")
+        what = ", ".join(sorted(pair.shadowed))
+        raise UnsupportedSyntaxError(
+            f"{name} writes in place into its argument {what}, and which function is called here is known only at run time",
+            hint="call the function by its name, or return a new value instead of changing an argument",
+        )
 
 
 def _hashable(x: Any) -> bool:

@@ -125,7 +125,7 @@ class Push:
         """A Python function: compiled for the kinds of these arguments and for the tangents that there are."""
         if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
-        lifted = self.forwarding.lifted.get(fn)
+        lifted = self.forwarding.lifted.get(getattr(fn, "lifted", fn))
         signature = inspect.signature(fn, follow_wrapped=False)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()

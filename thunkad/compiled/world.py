@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.adjoint.generate import Generator
+from thunkad.adjoint.mutation import shadowed_params
+from thunkad.analysis.aliases import find_aliases, has_memory
 from thunkad.analysis.resolution import Resolved, Site, resolve
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.guards import Guards
@@ -23,6 +25,7 @@ from thunkad.compiled.pushing import Forwarding
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.kinds.results import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR, binary, call
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.pipeline import reached
 from thunkad.rules.entry import RRULE, name_of
@@ -36,6 +39,7 @@ class Pair:
 
     def __init__(self, forward: Slot, reverse: Slot, owner: Any) -> None:
         self.forward, self.reverse, self.owner = forward, reverse, owner
+        self.shadowed: frozenset[str] = frozenset()  # parameters written in place: their cotangents are in the caller's shadows
 
 
 class World:
@@ -51,6 +55,7 @@ class World:
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
         self._result_kinds: dict[Any, Kind | None] = {}
+        self._mutated: dict[Any, frozenset[str]] = {}
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]] = weakref.WeakKeyDictionary()
         from thunkad.compiled.dynamic import Pull
 
@@ -139,6 +144,7 @@ class World:
             function = normal_form(fn)
             names = [p.name for p in function.params]
             found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
+            found.mutated_params = functools.partial(self.mutated_params, owner=fn)
             reached("resolved", found)
         return found
 
@@ -149,7 +155,28 @@ class World:
             self._keep.append(function)
             names = [*(c for c in function.captures if c not in {p.name for p in function.params}), *(p.name for p in function.params)]
             found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+            found.mutated_params = functools.partial(self.mutated_params, owner=owner)
             reached("resolved", found)
+        return found
+
+    def mutated_params(self, site: Site, owner: Any) -> frozenset[str]:
+        """The parameters that the user's function of this site writes into."""
+        target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        key = (id(target), site.kinds)
+        if key in self._mutated:
+            return self._mutated[key]
+        self._mutated[key] = frozenset()  # a recursive call adds nothing that the function's own statements don't
+        try:
+            if isinstance(target, n.Function):
+                resolved = self.analysis_of_ir(target, owner, site.kinds)
+            else:
+                resolved = self.analysis(target, site.kinds)
+        except Exception:
+            return frozenset()
+        aliases = find_aliases(resolved)
+        names = [*resolved.function.captures, *(p.name for p in resolved.function.params)]
+        found = frozenset(p for p in names if aliases.is_mutated(p) and has_memory(resolved.kind(n.Name(p))))
+        self._mutated[key] = found
         return found
 
     def is_pure(self, site: Site) -> bool:
@@ -174,10 +201,11 @@ class World:
     ) -> Pair:
         """The two halves of ``target`` (a Python function, or an IR function made inside ``owner``) for one demand.
 
-        ``results``: the entries of the value that have a cotangent (None: all of it).
+        ``results``: the entries of the value that have a cotangent (None: all of it); ``volatile``: parameters whose memory
+        the caller may write later.
         """
         is_ir = isinstance(target, n.Function)
-        key = (id(target) if is_ir else target, kinds, demand, results)
+        key = (id(target) if is_ir else target, kinds, demand, results, volatile)
         pair = self.pairs.get(key)
         if pair is not None:
             return pair
@@ -189,7 +217,8 @@ class World:
         self.pairs[key] = pair
         try:
             resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
-            generator = Generator(resolved, self, self.is_pure, reached)
+            pair.shadowed = shadowed_params(resolved, demand, results)
+            generator = Generator(resolved, self, self.is_pure, reached, volatile)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse
             pair.forward.owner = pair.reverse.owner = pair.owner
@@ -198,6 +227,22 @@ class World:
             del self.pairs[key]
             raise
         return pair
+
+    def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site:
+        """What an operator on operands of these kinds stands for, where the compiler itself writes one."""
+        numbers = all(isinstance(k, Num) for k in kinds)
+        fn: Any = (UFUNC_OF_OPERATOR if numbers else FUNCTION_OF_OPERATOR)[op]
+        result = binary(op, *kinds)
+        if not numbers:
+            return Site("dynamic", fn, args=args, kinds=kinds, result=result, infix=True)
+        decision = self.lookup(fn, list(kinds))
+        return Site(decision.how, fn, decision.entry, args, (), kinds, result, infix=True)
+
+    def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site:
+        """The same for a call of a library function."""
+        decision = self.lookup(fn, list(kinds[: len(args)]))
+        result = call(fn, list(kinds[: len(args)]), {k: v for (k, _), v in zip(kwargs, kinds[len(args) :])})
+        return Site(decision.how, fn, decision.entry, tuple(args), tuple(kwargs), kinds, result)
 
     def unique(self, wish: str) -> str:
         count = self.names.get(wish, 0)

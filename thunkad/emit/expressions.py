@@ -10,6 +10,7 @@ from typing import Any
 
 from thunkad.emit.linker import Linker, Scan, all_parameters
 from thunkad.ir import nodes as n
+from thunkad.runtime.closures import with_defaults
 
 BINARY: dict[str, type[ast.operator]] = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "**": ast.Pow,
@@ -166,25 +167,15 @@ class Expressions:
 
     def _closure(self, e: n.Closure) -> ast.expr:
         function: ast.expr = read(self._linker.function_name(e.function))
-        keywords = [ast.keyword(k, self.expr(v)) for k, v in e.kw_defaults]
-        if e.defaults:
-            function, keywords = self._with_defaults(function, e), []
-        if not e.captures and not keywords:
+        if e.defaults or e.kw_defaults:
+            args: list[ast.expr] = [function, ast.Tuple(self._many(e.defaults), _LOAD)]
+            if e.kw_defaults:
+                keys: list[ast.expr | None] = [ast.Constant(k) for k, _ in e.kw_defaults]
+                args.append(ast.Dict(keys, [self.expr(v) for _, v in e.kw_defaults]))
+            function = ast.Call(self.builtin("with_defaults", with_defaults), args, [])
+        if not e.captures:
             return function
-        return ast.Call(self.builtin("partial", functools.partial), [function, *self._many(e.captures)], keywords)
-
-    def _with_defaults(self, function: ast.expr, e: n.Closure) -> ast.Lambda:
-        """``function`` behind a lambda that evaluates the defaults now; ``partial``'s can't be overridden."""
-        params = all_parameters(e.function)
-        signature = arguments(params)
-        signature.defaults = self._many(e.defaults)
-        own = dict(e.kw_defaults)
-        signature.kw_defaults = [self.expr(own[a.arg]) if a.arg in own else None for a in signature.kwonlyargs]
-        args: list[ast.expr] = [read(p.name) for p in params if p.kind == "positional"]
-        args += [ast.Starred(read(p.name), _LOAD) for p in params if p.kind == "var_positional"]
-        named = [ast.keyword(p.name, read(p.name)) for p in params if p.kind == "keyword"]
-        named += [ast.keyword(None, read(p.name)) for p in params if p.kind == "var_keyword"]
-        return ast.Lambda(signature, ast.Call(function, args, named))
+        return ast.Call(self.builtin("partial", functools.partial), [function, *self._many(e.captures)], [])
 
     def _inplace(self, e: n.Inplace) -> ast.expr:
         raise TypeError("an Inplace is a whole statement, never an operand")

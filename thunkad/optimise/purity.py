@@ -52,7 +52,7 @@ def _helper_is_pure(e: n.Expr) -> bool:
     """Code that the compiler made itself: expressions over helpers and NumPy are pure, mutation is written as statements."""
     if type(e) is n.Call:
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        if name in ("pop", "index_add", "pull", "pull_packed") or name.endswith("_pullback"):
+        if name in ("pop", "index_add", "pull", "pull_packed", "accumulate", "take_entry", "take_stored", "insert", "reverse") or name.endswith("_pullback"):
             return False
         return type(e.func) in (n.Ref, n.Attr)
     return type(e) not in (n.Index, n.Attr, n.Global) or type(e) is n.Attr and type(e.value) is not n.Name
@@ -114,6 +114,9 @@ def shape_check(s: n.Stmt) -> n.Expr | None:
 def stand_in(s: n.Stmt) -> n.Expr | None:
     """Something with the shape of what ``s`` computes: an operand of an elementwise operation, or the broadcast of several."""
     site = s.site
+    value = s.value  # type: ignore[attr-defined]
+    if type(value) is n.Call and type(value.func) is n.Ref and value.func.name == "keep" and type(value.args[0]) is n.Name:
+        return value.args[0]
     if not isinstance(site, Site) or site.how not in ("rule", "constant"):
         return None
     if site.callee is np.matmul:

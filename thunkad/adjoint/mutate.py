@@ -1,0 +1,458 @@
+"""Forward code and steps for statements that write in place, and for what shares memory that is written.
+
+Sits beside :class:`thunkad.adjoint.forward.Forward` and takes the statements that concern shadowed names.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thunkad.adjoint.mutation import (
+    KEEP,
+    SHARES,
+    AddStep,
+    ExtendStep,
+    GatherStep,
+    ListStep,
+    ReadStep,
+    ShadowDisplayStep,
+    SlotStep,
+    StoreStep,
+    UnlessView,
+    WholeStep,
+)
+from thunkad.adjoint.steps import Block, CopyStep, IndexStep
+from thunkad.analysis.aliases import _VIEWS, Aliases, basic, has_memory
+from thunkad.analysis.resolution import Site
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Sequence, item_of
+from thunkad.kinds.results import binary, element
+from thunkad.runtime.shadows import check_fresh, must_be_array
+
+CHECK_FRESH = n.Ref("check_fresh", check_fresh)
+MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)
+_INPLACE = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
+    "%": operator.imod, "**": operator.ipow, "@": operator.imatmul,
+}  # fmt: skip
+
+
+class Mutation:
+    """The part of the forward pass that knows memory."""
+
+    def __init__(self, forward: Any, aliases: Aliases, shadowed: dict[str, str]) -> None:
+        self.fw, self.aliases, self.shadowed = forward, aliases, shadowed
+
+    # ------------------------------------------------------------ helpers
+
+    def kind(self, e: n.Expr) -> Kind:
+        return self.fw.resolved.kind(e)
+
+    def temporary(self, kind: Kind) -> str:
+        """A new name that carries a cotangent."""
+        name = self.fw.names.temporary()
+        self.fw.resolved.kinds[name] = kind
+        self.fw.active = self.fw.active | {name}
+        return name
+
+    def kept(self, s: n.Stmt, e: n.Expr, out: list[n.Stmt]) -> n.Expr:
+        """``e`` itself, or a copy made here if its memory may be written before the reverse sweep reads it."""
+        if type(e) is n.Name and self.aliases.written_after(s, e.id) and has_memory(self.kind(e)):
+            name = self.fw.names.new(f"{e.id}_kept")
+            out.append(n.Assign(name, n.Call(KEEP, (e,)), line=s.line))
+            self.fw.resolved.kinds[name] = self.kind(e)
+            return n.Name(name)
+        if type(e) in (n.TupleExpr, n.ListExpr):
+            return type(e)(tuple(self.kept(s, x, out) for x in e.items))
+        if type(e) is n.Slice:
+            return e
+        return e
+
+    def may_change(self, s: n.Stmt, e: n.Expr) -> bool:
+        """Whether memory that ``e`` reaches may be written after ``s``."""
+        return any(self.aliases.written_after(s, i) and has_memory(self.kind(n.Name(i))) for i in walk.names(e))
+
+    def item_step(self, s: n.For, source: str, count: str) -> Any:
+        """The step of what an iteration over ``source`` binds."""
+        if source in self.shadowed:
+            return ReadStep(s.line, s.target, source, n.Name(count), True, self.kind(n.Name(s.target)), None)
+        return IndexStep(s.line, s.target, source, n.Name(count), PY_INT)
+
+    def is_shadowed(self, e: n.Expr) -> bool:
+        return type(e) is n.Name and e.id in self.shadowed
+
+    # ------------------------------------------------------------ dispatch
+
+    def handles(self, s: n.Stmt, out: list[n.Stmt], steps: Block) -> bool:
+        """Deal with ``s`` if memory is concerned; False if it is an ordinary statement."""
+        t = type(s)
+        if t is n.Store:
+            return self.store(s, out, steps)
+        if t is n.Update:
+            return self.update(s, out, steps)
+        if t is n.Append and s.target in self.shadowed:
+            out.append(self.fw.copy(s))
+            steps.steps.append(ListStep(s.line, s.target, ("pop", ()), s.value))
+            return True
+        if t is n.Delete and type(s.target) is n.Index and self.is_shadowed(s.target.value):
+            if not isinstance(self.kind(s.target.value), Sequence):
+                raise self.fw.unsupported(s, "del of an entry of a container that is differentiated")
+            out.append(self.fw.copy(s))
+            steps.steps.append(ListStep(s.line, s.target.value.id, ("insert", (s.target.index,)), None))
+            return True
+        if t is n.Effect and type(s.value) is n.Call:
+            return self.call(s, None, s.value, out, steps)
+        if t is n.Assign:
+            return self.assign(s, out, steps)
+        if t is n.Unpack:
+            return self.unpack(s, out, steps)
+        return False
+
+    # ------------------------------------------------------------ stores
+
+    def element_kind(self, target: n.Index | n.Attr) -> Kind:
+        if type(target) is n.Attr:
+            return UNKNOWN
+        constant = (target.index.value,) if type(target.index) is n.Const else None
+        return element(self.kind(target.value), self.fw.index_kind(target.index), constant)
+
+    def store(self, s: n.Store, out: list[n.Stmt], steps: Block) -> bool:
+        base = s.target.value
+        if not self.is_shadowed(base):
+            out.append(self.fw.copy(s))
+            return True
+        self.write(s, s.target, s.value, out, steps)
+        out.append(self.fw.copy(s))
+        return True
+
+    def write(self, s: n.Stmt, target: n.Index | n.Attr, value: n.Expr, out: list[n.Stmt], steps: Block) -> None:
+        """The step for ``target = value``."""
+        base = target.value
+        kind = self.kind(base)
+        if type(target) is n.Attr:
+            steps.steps.append(SlotStep(s.line, base.id, n.Const(target.name), value))
+            return
+        index = self.kept(s, target.index, out)
+        if isinstance(kind, Num):
+            is_basic = basic(self.fw.resolved, target.index)
+            step = StoreStep(s.line, base.id, index, is_basic, self.element_kind(target), value, self.kind(value))
+            steps.steps.append(step)
+            return
+        if not isinstance(kind, (Sequence, Mapping)) and self.is_shadowed(value) and self.shadowed[value.id] == "array":
+            raise self.fw.unsupported(s, "storing an array into a value of which it is not known what it is")
+        steps.steps.append(SlotStep(s.line, base.id, index, value))
+
+    def update(self, s: n.Update, out: list[n.Stmt], steps: Block) -> bool:
+        target = s.target
+        assert type(target) is not n.Name
+        base = target.value
+        if not self.is_shadowed(base):
+            out.append(self.fw.copy(s))
+            return True
+        kind, elem, value = self.kind(base), self.element_kind(target), s.value
+        is_array = isinstance(kind, Num)
+        if is_array and s.op in ("+", "-") and basic(self.fw.resolved, target.index):
+            index = self.kept(s, target.index, out)
+            out.append(self.fw.copy(s))
+            steps.steps.append(AddStep(s.line, base.id, index, True, elem, value, self.kind(value), s.op))
+            return True
+        old = self.temporary(elem)
+        scalar = isinstance(elem, Num) and elem.is_scalar
+        read = n.Call(KEEP, (target,)) if is_array and not scalar else target
+        out.append(n.Assign(old, read, line=s.line))
+        if type(target) is n.Attr:
+            step: Any = ReadStep(s.line, old, base.id, n.Const(target.name), False, elem, None)
+        else:
+            index = self.kept(s, target.index, out)
+            step = ReadStep(s.line, old, base.id, index, basic(self.fw.resolved, target.index), elem, None)
+        steps.steps.append(step)
+        new = self.operate(s, s.op, old, value, elem, out, steps, in_place=not is_array)
+        self.write(s, target, n.Name(new), out, steps)
+        out.append(self.fw.copy(s) if is_array else n.Store(target, n.Name(new), line=s.line))
+        return True
+
+    def operate(self, s: n.Stmt, op: str, old: str, value: n.Expr, kind: Kind, out: list[n.Stmt], steps: Block,
+                in_place: bool) -> str:  # fmt: skip
+        """``old op value`` as an operation of its own; ``in_place``: the old value may be an object that changes itself."""
+        kinds = (kind, self.kind(value))
+        new = self.temporary(binary(op, *kinds))
+        statement = n.Assign(new, n.Binary(op, n.Name(old), value), line=s.line)
+        if in_place and not (isinstance(kind, Num) and kind.is_scalar):
+            site = Site("dynamic", _INPLACE[op], args=(n.Name(old), value), kinds=kinds, infix=True)
+        else:
+            site = self.fw.callees.operator_site(op, (n.Name(old), value), kinds)
+        self.fw.call(statement, new, site, out, steps)
+        return new
+
+    # ------------------------------------------------------------ assignments
+
+    def assign(self, s: n.Assign, out: list[n.Stmt], steps: Block) -> bool:
+        e = s.value
+        t = type(e)
+        site = self.fw.resolved.sites.get(id(s))
+        if t is n.Inplace and site is not None and site.how == "inplace":
+            return self.inplace(s, e, site, out, steps)
+        if t is n.Call and self.call(s, s.target, e, out, steps):
+            return True
+        if s.target not in self.fw.active:
+            return False
+        if t is n.Index and self.is_shadowed(e.value):
+            self.read(s, s.target, e.value.id, e.index, out, steps)
+            return True
+        if t is n.Attr and site is None and self.is_shadowed(e.value):
+            out.append(self.fw.copy(s))
+            step = ReadStep(s.line, s.target, e.value.id, n.Const(e.name), False, self.kind(n.Name(s.target)), None)
+            steps.steps.append(step)
+            return True
+        if s.target not in self.shadowed:
+            return False
+        if t in (n.ListExpr, n.DictExpr) and self.shadowed[s.target] == "container":
+            out.append(self.fw.copy(s))
+            steps.steps.append(ShadowDisplayStep(s.line, s.target, e))
+            return True
+        if site is not None and site.how == "rule" and getattr(site.callee, "__name__", "") in _VIEWS and site.args:
+            return self.view(s, site, out, steps)
+        return False
+
+    def read(self, s: n.Stmt, target: str, source: str, index: n.Expr, out: list[n.Stmt], steps: Block) -> None:
+        """``target = source[index]``"""
+        out.append(n.Assign(target, n.Index(n.Name(source), index), line=s.line))
+        kind = self.kind(n.Name(target))
+        is_basic = basic(self.fw.resolved, index)
+        kept = self.kept(s, index, out)
+        view = None
+        if target in self.shadowed and not is_basic:
+            view = self.fw.names.new(f"{target}_is_view")
+            out.append(n.Assign(view, n.Call(SHARES, (n.Name(target), n.Name(source))), line=s.line))
+        steps.steps.append(ReadStep(s.line, target, source, kept, is_basic, kind, view))
+
+    def unpack(self, s: n.Unpack, out: list[n.Stmt], steps: Block) -> bool:
+        """``a, b = x``: read one by one after the unpacking has checked the length."""
+        if not self.is_shadowed(s.value) or not any(t in self.fw.active for t in s.targets):
+            return False
+        assert type(s.value) is n.Name
+        out.append(self.fw.copy(s))
+        for k, target in enumerate(s.targets):
+            if target in self.fw.active:
+                kind = self.kind(n.Name(target))
+                steps.steps.append(ReadStep(s.line, target, s.value.id, n.Const(k), True, kind, None))
+        return True
+
+    def view(self, s: n.Assign, site: Site, out: list[n.Stmt], steps: Block) -> bool:
+        """An operation that may make a view of an operand that is shadowed."""
+        operands = [a for a in site.args if self.is_shadowed(a)]
+        if not operands:
+            return False
+        inner = Block()
+        self.fw.call(s, s.target, site, out, inner)
+        view = self.fw.names.new(f"{s.target}_is_view")
+        out.append(n.Assign(view, n.Call(SHARES, (n.Name(s.target), operands[0])), line=s.line))
+        steps.steps.extend(UnlessView(s.line, view, step) for step in inner.steps)
+        return True
+
+    def inplace(self, s: n.Assign, e: n.Inplace, site: Site, out: list[n.Stmt], steps: Block) -> bool:
+        """``x op= v`` on what may be an array or a list."""
+        active = s.target in self.fw.active
+        left = site.kinds[0]
+        if isinstance(left, Sequence) and left.cls is list and e.op == "+":
+            return self.extend(s, s.target, e.left, e.right, out, steps, copy=active)
+        sure = isinstance(left, Num) and left.form == "array"
+        if not sure and active:
+            dynamic = replace(site, how="dynamic", callee=_INPLACE.get(e.op, operator.iadd))
+            self.fw.dynamic(s, s.target, dynamic, out, steps)
+            return True
+        if not active:
+            out.append(self.fw.copy(s))
+            return True
+        assert type(e.left) is n.Name
+        if not left.ndim:
+            out.append(n.Effect(n.Call(MUST_BE_ARRAY, (e.left,)), line=s.line))
+        if not self.is_shadowed(e.left) or self.shadowed.get(s.target) != "array":
+            raise self.fw.unsupported(s, "an in-place update of a value that is differentiated", "write x = x + y instead of x += y")
+        steps.steps.append(CopyStep(s.line, s.target, e.left.id))
+        if e.op in ("+", "-"):
+            out.append(self.fw.copy(s))
+            kind = self.kind(n.Name(s.target))
+            steps.steps.append(AddStep(s.line, s.target, None, True, kind, e.right, self.kind(e.right), e.op))
+            return True
+        old = self.temporary(left)
+        out.append(n.Assign(old, n.Call(KEEP, (e.left,)), line=s.line))
+        steps.steps.append(CopyStep(s.line, old, e.left.id))
+        right = e.right
+        if right == e.left:
+            right = n.Name(old)
+        elif type(right) is n.Name and self.aliases.find(right.id) == self.aliases.find(s.target):
+            copied = self.temporary(self.kind(right))
+            out.append(n.Assign(copied, n.Call(KEEP, (right,)), line=s.line))
+            steps.steps.append(CopyStep(s.line, copied, right.id))
+            right = n.Name(copied)
+        new = self.operate(s, e.op, old, right, left, out, steps, in_place=False)
+        out.append(self.fw.copy(s))
+        steps.steps.append(WholeStep(s.line, s.target, new))
+        return True
+
+    # ------------------------------------------------------------ calls that write
+
+    def call(self, s: Any, target: str | None, e: n.Call, out: list[n.Stmt], steps: Block) -> bool:
+        site = self.fw.resolved.sites.get(id(s))
+        written = [x for x in self.aliases.written_by.get(id(s), ()) if x in self.shadowed]
+        if not written:
+            return False
+        if site is not None and site.how in ("inside", "lifted"):
+            if target is None:
+                target = self.fw.names.temporary()
+            self.fw.pair(n.Assign(target, e, line=s.line), target, site, out, steps)
+            self.fresh(s, target, site, out)
+            return True
+        if type(e.func) is n.Attr and type(e.func.value) is n.Name and self.is_shadowed(e.func.value):
+            return self.method(s, target, e, e.func.value, e.func.name, out, steps)
+        return self.writer(s, target, e, site, out, steps)
+
+    def fresh(self, s: n.Stmt, target: str, site: Site, out: list[n.Stmt]) -> None:
+        """After a call whose result is shadowed: it must not be an argument's memory."""
+        operands = tuple(
+            n.Name(i) for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs))) for i in walk.names(a) if i in self.shadowed
+        )
+        if target in self.shadowed and operands:
+            out.append(n.Effect(n.Call(CHECK_FRESH, (n.Name(target), *operands)), line=s.line))
+
+    def method(self, s: n.Stmt, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
+        kind = self.kind(owner)
+        if isinstance(kind, Num):
+            return self.array_method(s, e, owner, name, out, steps)
+        if isinstance(kind, Sequence) and kind.cls is list and not e.kwargs:
+            if name == "append":
+                step: Any = ListStep(s.line, owner.id, ("pop", ()), e.args[0])
+            elif name == "insert":
+                step = ListStep(s.line, owner.id, ("pop", (e.args[0],)), e.args[1])
+            elif name == "pop":
+                size = n.Call(n.Ref("len", len), (owner,))
+                step = ListStep(s.line, owner.id, ("insert", (e.args[0] if e.args else size,)), None, target)
+            elif name == "reverse":
+                step = ListStep(s.line, owner.id, ("reverse", ()), None)
+            elif name == "extend":
+                return self.extend(s, None, owner, e.args[0], out, steps, copy=True)
+            else:
+                raise self.fw.unsupported(s, f"list.{name}() on a list that is differentiated")
+            if name == "pop" and e.args:
+                position = self.fw.names.new("position")
+                out.append(n.Assign(position, e.args[0], line=s.line))
+                where = n.Call(n.Ref("position_in", _position_in), (n.Name(position), owner))
+                step = ListStep(s.line, owner.id, ("insert", (where,)), None, target)
+            out.append(self.fw.copy(s))
+            steps.steps.append(step)
+            return True
+        if isinstance(kind, Mapping) and name == "update" and len(e.args) <= 1:
+            return self.dict_update(s, e, owner, out, steps)
+        raise self.fw.unsupported(s, f"the in-place method .{name}() on a value that is differentiated")
+
+    def dict_update(self, s: n.Stmt, e: n.Call, owner: n.Name, out: list[n.Stmt], steps: Block) -> bool:
+        out.append(self.fw.copy(s))
+        for key, value in e.kwargs:
+            if key is None:
+                raise self.fw.unsupported(s, "dict.update(**more) on a dict that is differentiated")
+            steps.steps.append(SlotStep(s.line, owner.id, n.Const(key), value))
+        if e.args:
+            other = self.kind(e.args[0])
+            if not (isinstance(other, Mapping) and other.entries is not None and type(e.args[0]) is n.Name):
+                raise self.fw.unsupported(s, "dict.update with a dict whose keys are not known")
+            for key, kind in other.entries:
+                part = self.temporary(kind)
+                out.append(n.Assign(part, n.Index(e.args[0], n.Const(key)), line=s.line))
+                steps.steps.append(ReadStep(s.line, part, e.args[0].id, n.Const(key), True, kind, None))
+                steps.steps.append(SlotStep(s.line, owner.id, n.Const(key), n.Name(part)))
+        return True
+
+    def extend(self, s: n.Stmt, target: str | None, owner: n.Expr, values: n.Expr, out: list[n.Stmt], steps: Block,
+               copy: bool) -> bool:  # fmt: skip
+        """``owner.extend(values)`` and ``owner += values`` on a list."""
+        if not self.is_shadowed(owner):
+            out.append(self.fw.copy(s))
+            return True
+        assert type(owner) is n.Name
+        kind = self.kind(values)
+        if type(values) is not n.Name or not isinstance(kind, (Sequence, Num)) and not hasattr(kind, "items"):
+            raise self.fw.unsupported(s, "extending a list by something that is not a list or tuple")
+        if has_memory(item_of(kind)) and not isinstance(item_of(kind), Num):
+            raise self.fw.unsupported(s, "extending a list by containers")
+        count = self.fw.names.new("added")
+        self.fw.resolved.kinds[count] = PY_INT
+        out.append(n.Assign(count, n.Call(n.Ref("len", len), (values,)), line=s.line))
+        out.append(self.fw.copy(s))
+        if target is not None:
+            steps.steps.append(CopyStep(s.line, target, owner.id))
+        steps.steps.append(ExtendStep(s.line, owner.id if target is None else target, values.id, count))
+        return True
+
+    def array_method(self, s: n.Stmt, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
+        if name == "fill" and len(e.args) == 1:
+            out.append(self.fw.copy(s))
+            whole = n.Index(owner, n.Const(Ellipsis))
+            self.write(s, whole, e.args[0], out, steps)
+            return True
+        if name == "sort":
+            call = n.Call(n.Attr(n.Ref("np", np), "sort"), (), e.kwargs)
+            return self.overwrite(s, owner, np.sort, (owner,), (), e.args, e.kwargs, call, out, steps)
+        raise self.fw.unsupported(s, f"the in-place method .{name}() on an array that is differentiated", "build a new array instead")
+
+    def overwrite(self, s: n.Stmt, owner: n.Name, fn: Any, operands: Any, extra: Any, more: Any, kwargs: Any, call: n.Call,
+                  out: list[n.Stmt], steps: Block) -> bool:  # fmt: skip
+        """All of ``owner`` becomes ``fn(old owner, …)``."""
+        kind = self.kind(owner)
+        old = self.temporary(kind)
+        out.append(n.Assign(old, n.Call(KEEP, (owner,)), line=s.line))
+        steps.steps.append(CopyStep(s.line, old, owner.id))
+        new = self.temporary(kind)
+        whole = n.Call(call.func, (n.Name(old), *more), kwargs)
+        site = self.fw.callees.call_site(fn, (n.Name(old), *more), kwargs, (kind, *(self.kind(a) for a in (*more, *(v for _, v in kwargs)))))
+        self.fw.call(n.Assign(new, whole, line=s.line), new, site, out, steps)
+        out.append(self.fw.copy(s))
+        steps.steps.append(WholeStep(s.line, owner.id, new))
+        return True
+
+    def writer(self, s: Any, target: str | None, e: n.Call, site: Site | None, out: list[n.Stmt], steps: Block) -> bool:
+        """Functions that write into an argument: ``out=``, ``np.add.at``, ``np.copyto``."""
+        name = e.func.name if type(e.func) is n.Attr else ""
+        outs = [v for k, v in e.kwargs if k == "out"]
+        if outs and type(outs[0]) is n.Name and site is not None and site.callee is not None:
+            return self.out_argument(s, target, e, site, outs[0], out, steps)
+        if name == "at" and len(e.args) == 3 and type(e.args[0]) is n.Name:
+            ufunc = e.func.value.name if type(e.func) is n.Attr and type(e.func.value) is n.Attr else ""
+            if ufunc not in ("add", "subtract"):
+                raise self.fw.unsupported(s, f"np.{ufunc}.at on an array that is differentiated")
+            index = self.kept(s, e.args[1], out)
+            out.append(self.fw.copy(s))
+            sign = "+" if ufunc == "add" else "-"
+            steps.steps.append(GatherStep(s.line, e.args[0].id, index, e.args[2], self.kind(e.args[2]), sign))
+            return True
+        if name == "copyto" and len(e.args) == 2 and not e.kwargs and type(e.args[0]) is n.Name:
+            out.append(self.fw.copy(s))
+            self.write(s, n.Index(e.args[0], n.Const(Ellipsis)), e.args[1], out, steps)
+            return True
+        raise self.fw.unsupported(s, f"{name or 'a call'} that writes into an array that is differentiated", "assign the result instead")
+
+    def out_argument(self, s: Any, target: str | None, e: n.Call, site: Site, buffer: n.Name, out: list[n.Stmt],
+                     steps: Block) -> bool:  # fmt: skip
+        if any(k == "where" for k, _ in e.kwargs):
+            raise self.fw.unsupported(s, "out= together with where= on an array that is differentiated")
+        kwargs = tuple((k, v) for k, v in e.kwargs if k != "out")
+        args = site.args
+        kinds = tuple(self.kind(a) for a in (*args, *(v for _, v in kwargs)))
+        new = self.temporary(self.kind(buffer))
+        inner = self.fw.callees.call_site(site.callee, args, kwargs, kinds)
+        self.fw.call(n.Assign(new, n.Call(e.func, e.args, kwargs), line=s.line), new, inner, out, steps)
+        out.append(self.fw.copy(s))
+        steps.steps.append(WholeStep(s.line, buffer.id, new))
+        if target is not None and target in self.fw.active:
+            steps.steps.append(CopyStep(s.line, target, buffer.id))
+        return True
+
+
+def _position_in(position: int, xs: Any) -> int:
+    """Where ``xs.pop(position)`` took its entry from."""
+    return position if position >= 0 else position + len(xs) + 1

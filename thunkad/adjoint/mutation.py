@@ -1,0 +1,369 @@
+"""In-place writes in reverse.
+
+The primal runs as it was written.  The cotangent of memory that is written lives in *shadows* (:mod:`thunkad.runtime.shadows`):
+what a store put there is taken out of the shadow, and its place is set to zero, since what it overwrote has no influence
+any more.  Values that the reverse sweep reads and that may be overwritten after they were saved are copied when they are saved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thunkad.adjoint.bars import Bars
+from thunkad.adjoint.inline import simplify_unbroadcast
+from thunkad.adjoint.steps import ENTRY, Step, give
+from thunkad.analysis.activity import activity
+from thunkad.analysis.aliases import Aliases, aliases_of, has_memory
+from thunkad.analysis.resolution import Resolved
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Kind, Mapping, Num, Sequence
+from thunkad.rules.template import UNBROADCAST
+from thunkad.runtime import shadows as runtime
+
+KEEP = n.Ref("keep", runtime.keep)
+SHARES = n.Ref("shares", runtime.shares)
+TAKE_STORED = n.Ref("take_stored", runtime.take_stored)
+
+
+def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str]) -> dict[str, str]:
+    """Active names whose cotangent follows memory: 'array' (also a number, if it turns out to be one), 'container' or 'any'."""
+    out: dict[str, str] = {}
+    written = {x for names in aliases.written_by.values() for x in names}
+    for name in sorted(active):
+        kind = resolved.kind(n.Name(name))
+        if not aliases.is_mutated(name) or not has_memory(kind) or is_simple_list(resolved, aliases, name):
+            continue
+        if isinstance(kind, Num) and (kind.ndim or name in written):
+            out[name] = "array"  # what is written into is no number
+        else:
+            out[name] = "container" if isinstance(kind, (Sequence, Mapping)) else "any"
+    return out
+
+
+def shadowed_params(resolved: Resolved, wanted: tuple[str, ...], results: tuple[int, ...] | None) -> frozenset[str]:
+    """The parameters of a callee whose cotangents follow memory, so that they are not returned."""
+    aliases = aliases_of(resolved)
+    if not aliases.mutated:
+        return frozenset()
+    active, _ = activity(resolved, wanted, results)
+    shadowed = shadowed_names(resolved, aliases, active)
+    return frozenset(p for p in wanted if p in shadowed)
+
+
+def is_simple_list(resolved: Resolved, aliases: Aliases, name: str) -> bool:
+    """A list made here that only grows by appending and that no other container or array write touches."""
+    members = aliases.cache.get("simple")
+    if members is None:
+        members = aliases.cache["simple"] = _simple_classes(resolved, aliases)
+    return aliases.find(name) in members
+
+
+def _simple_classes(resolved: Resolved, aliases: Aliases) -> set[str]:
+    """Classes whose only writes are ``Append`` to one list name."""
+    appended: dict[str, set[str]] = {}
+    other: set[str] = set()
+    for s in walk.statements(resolved.function.body):
+        for name in aliases.written_by.get(id(s), ()):
+            cls = aliases.find(name)
+            if type(s) is n.Append:
+                appended.setdefault(cls, set()).add(name)
+            else:
+                other.add(cls)
+    simple = {cls for cls, lists in appended.items() if len(lists) == 1 and cls not in other}
+    for s in walk.statements(resolved.function.body):
+        if type(s) is n.Assign and aliases.find(s.target) in simple and type(s.value) is n.Name:
+            kind = resolved.kind(s.value)
+            if not isinstance(kind, Num):
+                simple.discard(aliases.find(s.target))  # a second name of the list
+    return simple
+
+
+# ---------------------------------------------------------------- steps
+
+
+@dataclass
+class StoreStep(Step):
+    """``target[index] = value`` on an array."""
+
+    target: str
+    index: n.Expr
+    basic: bool
+    element: Kind
+    value: n.Expr
+    value_kind: Kind
+
+    def reads(self) -> set[str]:
+        return {self.target, *walk.names(self.value)}
+
+    def reverse(self, bars: Bars) -> None:
+        shadow = n.Index(n.Name(bars.bar_name(self.target)), self.index)
+        scalar = isinstance(self.element, Num) and self.element.is_scalar
+        wanted = type(self.value) is n.Name and self.value.id in bars.active
+        if not wanted:
+            bars.emit(n.Store(shadow, n.Const(0.0)))
+            return
+        taken = bars.names.new("taken_bar")
+        if self.basic:
+            bars.emit(n.Assign(taken, shadow if scalar else n.Call(n.Attr(shadow, "copy"))))
+            bars.emit(n.Store(shadow, n.Const(0.0)))
+        else:
+            bars.emit(n.Assign(taken, n.Call(TAKE_STORED, (shadow.value, self.index))))
+        give(bars, self.value, fitted(n.Name(taken), self.value, self.value_kind, self.element))
+
+
+def fitted(bar: n.Expr, value: n.Expr, kind: Kind, element: Kind) -> n.Expr:
+    """The cotangent of a part of an array as that of the value that was broadcast into it."""
+    if isinstance(kind, Num) and kind.is_scalar and isinstance(element, Num) and element.is_scalar:
+        return bar
+    call = n.Call(UNBROADCAST, (bar, value))
+    return simplify_unbroadcast(call, {value: kind, n.Const("element"): Num("array", "any")}, Num("array", "any"))
+
+
+@dataclass
+class AddStep(Step):
+    """``target[index] += value`` (or ``-=``) on an array, ``index`` None for all of it: the shadow stays as it is."""
+
+    target: str
+    index: n.Expr | None
+    basic: bool
+    element: Kind
+    value: n.Expr
+    value_kind: Kind
+    sign: str
+
+    def reads(self) -> set[str]:
+        return {self.target, *walk.names(self.value)}
+
+    def reverse(self, bars: Bars) -> None:
+        if not (type(self.value) is n.Name and self.value.id in bars.active):
+            return
+        shadow: n.Expr = n.Name(bars.bar_name(self.target))
+        if self.index is not None:
+            shadow = n.Index(shadow, self.index)
+        scalar = isinstance(self.element, Num) and self.element.is_scalar
+        value: n.Expr = shadow
+        if not scalar and self.basic:
+            value = n.Call(n.Attr(shadow, "copy"))
+        taken = bars.names.new("taken_bar")
+        bars.emit(n.Assign(taken, value if self.sign == "+" else n.Unary("-", value)))
+        give(bars, self.value, fitted(n.Name(taken), self.value, self.value_kind, self.element))
+
+
+@dataclass
+class WholeStep(Step):
+    """All of ``target`` is overwritten by the value of ``source``."""
+
+    target: str
+    source: str
+
+    def reads(self) -> set[str]:
+        return {self.target, self.source}
+
+    def reverse(self, bars: Bars) -> None:
+        shadow = n.Name(bars.bar_name(self.target))
+        if self.source in bars.active:
+            taken = bars.names.new("taken_bar")
+            bars.emit(n.Assign(taken, n.Call(n.Attr(shadow, "copy"))))
+            bars.contribute(self.source, n.Name(taken), owned=True)
+        bars.emit(n.Store(n.Index(shadow, n.Const(Ellipsis)), n.Const(0.0)))
+
+
+@dataclass
+class GatherStep(Step):
+    """``np.add.at(target, index, value)``: every occurrence of an index counts."""
+
+    target: str
+    index: n.Expr
+    value: n.Expr
+    value_kind: Kind
+    sign: str
+
+    def reads(self) -> set[str]:
+        return {self.target, *walk.names(self.value)}
+
+    def reverse(self, bars: Bars) -> None:
+        if type(self.value) is n.Name and self.value.id in bars.active:
+            taken = bars.names.new("taken_bar")
+            part: n.Expr = n.Index(n.Name(bars.bar_name(self.target)), self.index)
+            bars.emit(n.Assign(taken, part if self.sign == "+" else n.Unary("-", part)))
+            give(bars, self.value, n.Call(UNBROADCAST, (n.Name(taken), self.value)))
+
+
+@dataclass
+class ReadStep(Step):
+    """``target = source[index]`` where memory is shadowed: a view needs nothing, a number goes into its place."""
+
+    target: str
+    source: str
+    index: n.Expr
+    basic: bool
+    target_kind: Kind
+    view: str | None  # a name that says whether the target shares memory, where that is not known
+
+    def reads(self) -> set[str]:
+        return {self.source}
+
+    def reverse(self, bars: Bars) -> None:
+        mode = bars.shadowed[self.source]
+        scalar = isinstance(self.target_kind, Num) and self.target_kind.is_scalar
+        if bars.shadowed.get(self.target) == "array" and self.view is None:
+            return
+        bar = bars.taken(self.target)
+        if bar is None:
+            return
+        if mode == "array" and scalar and self.basic:
+            bars.emit(n.Update(n.Index(n.Name(bars.bar_name(self.source)), self.index), "+", bar.expr))
+            return
+        if mode == "array" and not self.basic:
+            from thunkad.adjoint.bars import INDEX_ADD
+
+            shadow = n.Name(bars.bar_name(self.source))
+            add: n.Stmt = n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr)))
+            if self.view is not None:
+                add = n.If(n.Name(self.view), [], [add], line=self.line)
+            bars.emit(add)
+            return
+        operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), bar.expr)
+        bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
+
+
+def as_key(index: n.Expr) -> n.Expr:
+    """An index as a value: slices are objects outside of brackets."""
+    if type(index) is n.Slice:
+        parts = (index.lower, index.upper, index.step)
+        return n.Call(n.Ref("slice", slice), tuple(n.Const(None) if p is None else p for p in parts))
+    if type(index) is n.TupleExpr:
+        return n.TupleExpr(tuple(map(as_key, index.items)))
+    return index
+
+
+@dataclass
+class SlotStep(Step):
+    """``target[key] = value`` or ``target.key = value`` on a list, dict or object."""
+
+    target: str
+    key: n.Expr
+    value: n.Expr
+
+    def reads(self) -> set[str]:
+        return {self.target, *walk.names(self.value)}
+
+    def reverse(self, bars: Bars) -> None:
+        taken = bars.names.new("taken_bar")
+        take = n.Call(n.Attr(n.Name(bars.shadows), "take_entry"), (n.Name(self.target), as_key(self.key)))
+        bars.emit(n.Assign(taken, take))
+        if type(self.value) is n.Name and self.value.id in bars.active and bars.shadowed.get(self.value.id) != "array":
+            give(bars, self.value, n.Name(taken), maybe_zero=True)
+
+
+@dataclass
+class ListStep(Step):
+    """A method that changes a list: ``undo`` is the call that does the reverse on the list of slots."""
+
+    target: str
+    undo: tuple[str, tuple[n.Expr, ...]]
+    value: n.Expr | None  # receives the entry that the undoing call returns
+    result: str | None = None  # the name that got the entry that was removed; its cotangent is put back
+
+    def reads(self) -> set[str]:
+        return {self.target, *(walk.names(self.value) if self.value is not None else ())}
+
+    def reverse(self, bars: Bars) -> None:
+        from thunkad.adjoint.bars import ZERO_REF
+
+        slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
+        name, args = self.undo
+        if name == "insert":
+            bar = None if self.result is None or self.result in bars.shadowed else bars.taken(self.result)
+            bars.emit(n.Effect(n.Call(n.Attr(slots, "insert"), (*args, ZERO_REF if bar is None else bar.expr))))
+            return
+        call = n.Call(n.Attr(slots, name), args)
+        if self.value is None or type(self.value) is not n.Name or self.value.id not in bars.active:
+            bars.emit(n.Effect(call))
+            return
+        taken = bars.names.new("taken_bar")
+        bars.emit(n.Assign(taken, call))
+        if bars.shadowed.get(self.value.id) != "array":
+            give(bars, self.value, n.Name(taken), maybe_zero=True)
+
+
+@dataclass
+class ExtendStep(Step):
+    """``target.extend(values)``: as many entries as were added are taken off the end."""
+
+    target: str
+    values: str
+    count: str
+
+    def reads(self) -> set[str]:
+        return {self.target, self.values}
+
+    def reverse(self, bars: Bars) -> None:
+        slots = bars.names.new("slots")
+        bars.emit(n.Assign(slots, n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))))
+        start = n.Binary("-", n.Call(n.Ref("len", len), (n.Name(slots),)), n.Name(self.count))
+        taken = bars.names.new("taken_bar")
+        bars.emit(n.Assign(taken, n.Index(n.Name(slots), n.Slice(start))))
+        bars.emit(n.Delete(n.Index(n.Name(slots), n.Slice(start))))
+        if self.values in bars.active:
+            from thunkad.adjoint.steps import LIKE
+
+            bars.contribute(self.values, n.Call(LIKE, (n.Name(taken), n.Name(self.values))), maybe_zero=True)
+
+
+@dataclass
+class ShadowDisplayStep(Step):
+    """A display whose container is shadowed: numbers in it take their cotangent from its slots."""
+
+    target: str
+    display: n.Expr
+
+    def reads(self) -> set[str]:
+        return set(walk.names(self.display))
+
+    def reverse(self, bars: Bars) -> None:
+        values = self.display.values if type(self.display) is n.DictExpr else self.display.items
+        wanted = [v for v in values if type(v) is n.Name and v.id in bars.active and bars.shadowed.get(v.id) != "array"]
+        if any(type(v) is n.Star for v in values):
+            raise bars.unsupported(self.line, "a starred item in a list or dict that is changed in place")
+        if not wanted:
+            return
+        slots = bars.names.new(f"{self.target}_bar")
+        bars.emit(n.Assign(slots, n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))))
+        keys: Any = self.display.keys if type(self.display) is n.DictExpr else map(n.Const, range(len(values)))
+        for key, v in zip(keys, values):
+            if type(v) is n.Name and v.id in bars.active and bars.shadowed.get(v.id) not in ("array", "container"):
+                give(bars, v, n.Call(ENTRY, (n.Name(slots), key)), maybe_zero=True)
+
+
+@dataclass
+class UnlessView(Step):
+    """A step for an operation that may have made a view: nothing is to be done then."""
+
+    view: str
+    inner: Step
+
+    def reads(self) -> set[str]:
+        return self.inner.reads()
+
+    def reverse(self, bars: Bars) -> None:
+        state = bars.branch()
+        self.inner.reverse(state)
+        if not state.out:
+            return
+        stray = {x for x in state.live if state.live[x] != bars.live.get(x)}
+        if stray:
+            for x in sorted(stray):
+                if x not in bars.live:
+                    bars.assign(x, *bars.zero_of(x))
+                else:
+                    bars.settle_spelling(x)
+            state = bars.branch()
+            self.inner.reverse(state)
+            for x in sorted(stray):
+                if state.live.get(x) is not None and state.live[x].expr != n.Name(state.bar_name(x)):
+                    state.assign(x, state.live[x].expr, state.live[x].owned, state.live[x].maybe_zero)
+                bars.live[x] = state.live[x]
+        bars.out.append(n.If(n.Name(self.view), [], state.out, line=self.line))

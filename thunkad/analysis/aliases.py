@@ -1,0 +1,292 @@
+"""Which names may share memory, which memory is written in place, and where.
+
+Names are put into classes, flow-insensitively: two names of one class may hold the same object, views of one array, or a
+container and what is in it.  A class that some statement writes into is *mutated*.  ``after`` says of each statement which
+classes may be written after it ran (a loop body comes after itself), so that residuals are copied only where they may be
+overwritten.
+"""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.resolution import Resolved, Site
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Instance, Kind, Known, Lifted, Mapping, Method, Num, Opaque, Partial, Sequence, Tuple
+from thunkad.kinds.results import is_basic_index
+
+#: Functions whose result may be a view of, or hold, what they are given.
+_VIEWS = {
+    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray", "asanyarray",
+    "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "broadcast_arrays",
+    "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip", "fliplr", "flipud", "rot90",
+    "unstack", "array", "astype", "view", "require", "matrix_transpose", "permute_dims", "nan_to_num", "diag", "meshgrid",
+    "zip", "enumerate", "list", "tuple", "dict", "items", "values", "get", "reversed", "sorted", "copy", "getitem", "iter",
+    "split_starred", "max", "min", "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj",
+}  # fmt: skip
+_FRESH_IN_NUMPY = {"max", "min", "copy", "diag", "positive"}  # on arrays these make memory of their own
+
+#: Methods that change their owner.
+MUTATING_METHODS = frozenset(
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
+    "discard setfield setflags byteswap".split()
+)
+#: Functions that write into their first argument.
+WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
+
+
+@dataclass
+class Aliases:
+    """Classes of names (by representative), those that are written, and what may still be written after each statement."""
+
+    parent: dict[str, str] = field(default_factory=dict)
+    mutated: set[str] = field(default_factory=set)
+    after: dict[int, frozenset[str]] = field(default_factory=dict)
+    written_by: dict[int, list[str]] = field(default_factory=dict)  # statement → names whose memory it writes
+    cache: dict[str, Any] = field(default_factory=dict)
+
+    def find(self, name: str) -> str:
+        root = name
+        while self.parent.get(root, root) != root:
+            root = self.parent[root]
+        while self.parent.get(name, name) != root:
+            self.parent[name], name = root, self.parent[name]
+        return root
+
+    def union(self, a: str, b: str) -> None:
+        first, second = self.find(a), self.find(b)
+        if first != second:
+            self.parent[second] = first
+
+    def is_mutated(self, name: str) -> bool:
+        return self.find(name) in self.mutated
+
+    def written_after(self, s: n.Stmt, name: str) -> bool:
+        """Whether the memory of ``name`` may be written once ``s`` has run."""
+        return self.find(name) in self.after.get(id(s), frozenset())
+
+    def members(self, names: Any) -> dict[str, list[str]]:
+        out: dict[str, list[str]] = {}
+        for name in names:
+            out.setdefault(self.find(name), []).append(name)
+        return out
+
+
+def has_memory(kind: Kind) -> bool:
+    """Whether a value of this kind can be changed in place or hold something that can."""
+    if isinstance(kind, Num):
+        return not kind.is_scalar
+    if isinstance(kind, Opaque):
+        return False
+    if isinstance(kind, Known):
+        return not isinstance(kind.value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str)) and (
+            kind.value is not None
+        )
+    if isinstance(kind, Tuple):
+        return any(map(has_memory, kind.items))
+    return True
+
+
+def find_aliases(resolved: Resolved, volatile: tuple[str, ...] = ()) -> Aliases:
+    """The alias classes of a function; ``volatile`` names may be written by others once it has returned."""
+    finder = _Finder(resolved)
+    for s in walk.statements(resolved.function.body):
+        finder.statement(s)
+    written: dict[int, set[str]] = {}
+    for s in walk.statements(resolved.function.body):
+        names = finder.written(s)
+        if names:
+            finder.aliases.written_by[id(s)] = names
+            written[id(s)] = {finder.aliases.find(x) for x in names}
+    finder.aliases.mutated = set().union(*written.values()) if written else set()
+    outside = frozenset(map(finder.aliases.find, volatile))
+    if written or outside:
+        _After(finder.aliases, written).block(resolved.function.body, outside)
+    return finder.aliases
+
+
+def aliases_of(resolved: Resolved) -> Aliases:
+    """The alias classes of a resolved function, found once."""
+    if "aliases" not in resolved.cache:
+        resolved.cache["aliases"] = find_aliases(resolved)
+    return resolved.cache["aliases"]  # type: ignore[no-any-return]
+
+
+class _After:
+    def __init__(self, aliases: Aliases, written: dict[int, set[str]]) -> None:
+        self.aliases, self.written = aliases, written
+
+    def block(self, block: list[n.Stmt], after: frozenset[str]) -> frozenset[str]:
+        for s in reversed(block):
+            after = self.statement(s, after)
+        return after
+
+    def statement(self, s: n.Stmt, after: frozenset[str]) -> frozenset[str]:
+        if type(s) in (n.For, n.While):
+            inside = {c for x in walk.statements([s]) for c in self.written.get(id(x), ())}
+            after = after | inside
+        self.aliases.after[id(s)] = after
+        nested = walk.blocks(s)
+        if nested:
+            after = after.union(*(self.block(b, after) for b in nested))
+        return after | self.written.get(id(s), frozenset())
+
+
+class _Finder:
+    def __init__(self, resolved: Resolved) -> None:
+        self.resolved, self.aliases = resolved, Aliases()
+
+    def memory(self, e: n.Expr) -> list[str]:
+        """Names in ``e`` whose memory its value may reach."""
+        return [i for i in walk.names(e) if has_memory(self.resolved.kind(n.Name(i)))]
+
+    def link(self, target: str, sources: list[str]) -> None:
+        if has_memory(self.resolved.kind(n.Name(target))):
+            for source in sources:
+                self.aliases.union(target, source)
+
+    def statement(self, s: n.Stmt) -> None:
+        t = type(s)
+        if t is n.Assign:
+            self.link(s.target, self.sources(s.value, self.resolved.sites.get(id(s))))
+        elif t is n.Unpack:
+            for target in s.targets:
+                self.link(target, self.sources(s.value, self.resolved.sites.get(id(s))))
+        elif t is n.For:
+            self.link(s.target, self.sources(s.iter, self.resolved.sites.get(id(s))))
+        elif t is n.Append:
+            self.link(s.target, self.memory(s.value))
+        elif t is n.Store:
+            root = root_of(s.target)
+            kind = self.resolved.kind(s.target.value)
+            if root is not None and not isinstance(kind, Num):  # an array takes a copy of what is stored into it
+                self.link(root, self.memory(s.value))
+        elif t is n.Effect and type(s.value) is n.Call:
+            self.effect(s.value, self.resolved.sites.get(id(s)))
+
+    def effect(self, e: n.Call, site: Site | None) -> None:
+        """A call may put what it is given into what it is given."""
+        if site is not None and (site.how == "constant" or _module_of(site.callee) == "numpy"):
+            return
+        names = self.memory(e)
+        for other in names[1:]:
+            self.aliases.union(names[0], other)
+
+    def sources(self, e: n.Expr, site: Site | None) -> list[str]:
+        t = type(e)
+        if t is n.Name:
+            return [e.id]
+        if t is n.Inplace:
+            return self.memory(e.left)
+        if t in (n.Const, n.Ref, n.Global, n.Compare, n.Unary, n.Slice):
+            return []
+        if t in (n.TupleExpr, n.ListExpr, n.DictExpr, n.SetExpr, n.Closure, n.Attr):
+            return self.memory(e)
+        if t is n.Index:
+            return self.memory(e.value) if self.may_be_view(e) else []
+        if t is n.Binary:
+            if site is None or site.how == "dynamic" or not all(isinstance(k, Num) for k in site.kinds):
+                return self.memory(e)
+            return []
+        if t is n.Call:
+            return self.call(e, site)
+        return self.memory(e)
+
+    def may_be_view(self, e: n.Index) -> bool:
+        container = self.resolved.kind(e.value)
+        if not isinstance(container, Num):
+            return True
+        return not _gathers(self.resolved, e.index)
+
+    def call(self, e: n.Call, site: Site | None) -> list[str]:
+        outs = [i for k, v in e.kwargs if k == "out" for i in self.memory(v)]
+        if site is None:
+            return self.memory(e)
+        if site.how == "constant":
+            return outs
+        if site.how == "rule" and site.entry is not None and site.entry.layer == "library":
+            name = getattr(site.callee, "__name__", "")
+            on_array = bool(site.kinds) and isinstance(site.kinds[0], Num)
+            if name not in _VIEWS or on_array and name in _FRESH_IN_NUMPY:
+                return outs
+            if name == "array" and not any(k == "copy" for k, _ in e.kwargs):
+                return outs
+            if name == "astype" and not any(k == "copy" for k, _ in e.kwargs):
+                return outs
+        return self.memory(e)
+
+    # ------------------------------------------------------------ writing
+
+    def written(self, s: n.Stmt) -> list[str]:
+        """Names whose memory ``s`` writes into."""
+        t = type(s)
+        if t in (n.Store, n.Update) or t is n.Delete and type(s.target) is not n.Name:
+            root = root_of(s.target)
+            return [] if root is None else [root]
+        if t is n.Append:
+            return [s.target]
+        if t is n.Assign and type(s.value) is n.Inplace:
+            site = self.resolved.sites.get(id(s))
+            inplace = site is not None and site.how == "inplace"
+            return [*self.memory(s.value.left), s.target] if inplace else []
+        if t in (n.Assign, n.Effect, n.Unpack) and type(s.value) is n.Call:
+            return self.written_by_call(s.value, self.resolved.sites.get(id(s)))
+        return []
+
+    def written_by_call(self, e: n.Call, site: Site | None) -> list[str]:
+        out = [i for k, v in e.kwargs if k == "out" for i in self.memory(v)]
+        if type(e.func) is n.Attr:
+            name = e.func.name
+            if name in MUTATING_METHODS:
+                out += self.memory(e.func.value)
+            if name in WRITING_FUNCTIONS and e.args:
+                out += self.memory(e.args[0])
+            if name == "at" and e.args and (site is None or site.how in ("dynamic", "missing")):
+                out += self.memory(e.args[0])
+        if site is not None and isinstance(site.callee, np.ufunc) and len(site.args) > site.callee.nin:
+            out += [i for a in site.args[site.callee.nin :] for i in self.memory(a)]
+        if site is not None and site.how in ("inside", "lifted"):
+            out += [i for p, a in site.bound if p in self.mutates(site) for i in self.memory(a)]
+        return out
+
+    def mutates(self, site: Site) -> frozenset[str]:
+        return self.resolved.mutated_params(site) if self.resolved.mutated_params is not None else frozenset()
+
+
+def root_of(target: n.Expr) -> str | None:
+    while type(target) in (n.Index, n.Attr):
+        target = target.value
+    return target.id if type(target) is n.Name else None
+
+
+def _module_of(fn: Any) -> str:
+    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
+    return "numpy" if isinstance(fn, np.ufunc) else str(module).split(".")[0]
+
+
+def _gathers(resolved: Resolved, index: n.Expr) -> bool:
+    """Whether an index surely is fancy, so that the result is a copy."""
+    parts = index.items if type(index) is n.TupleExpr else (index,)
+    for p in parts:
+        kind = resolved.kind(p)
+        if isinstance(kind, Sequence) and kind.cls is list or isinstance(kind, Num) and kind.form == "array":
+            return True
+    return False
+
+
+def basic(resolved: Resolved, index: n.Expr) -> bool:
+    """Whether an index surely gives an element or a view."""
+    parts = index.items if type(index) is n.TupleExpr else (index,)
+    for p in parts:
+        if type(p) is n.Slice or type(p) is n.Const and (p.value is None or p.value is Ellipsis or type(p.value) is int):
+            continue
+        if not is_basic_index(resolved.kind(p)):
+            return False
+    return True
+
+

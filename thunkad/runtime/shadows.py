@@ -1,0 +1,231 @@
+"""Cotangents of memory that is written in place: they follow the memory, not the names.
+
+One :class:`Shadows` belongs to one run of a pullback.  An array's shadow is a buffer of the allocation that it lives in, seen
+through the same address and strides, so every view of one array has the same view of one shadow.  A list, dict or object has
+a container of slots for the numbers in it; arrays in it are found by their own memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import CotangentError, UnsupportedSyntaxError
+from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.indexing import assigned_last
+from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
+
+
+class Shadows:
+    """See the module's docstring.  What is shadowed is kept alive, so that its identity can't be reused meanwhile."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[int, tuple[Any, int, np.ndarray]] = {}
+        self._containers: dict[int, tuple[Any, Any]] = {}
+
+    # ------------------------------------------------------------ arrays
+
+    def of(self, x: Any) -> Any:
+        """The shadow of ``x``: a zeroed array of its layout, or a list or dict of slots; a zero tangent for anything else."""
+        if isinstance(x, np.ndarray):
+            return self._array(x)
+        if isinstance(x, list):
+            return self._container(x, lambda: [ZERO] * len(x))
+        if isinstance(x, dict) or hasattr(x, "__dict__") and not isinstance(x, type) or hasattr(type(x), "__slots__"):
+            return self._container(x, dict) if not isinstance(x, (tuple, float, int, complex, np.generic)) else ZERO
+        return ZERO
+
+    def _array(self, x: np.ndarray) -> np.ndarray:
+        kind = x.dtype.kind
+        if kind not in "fc":
+            return self._container(x, lambda: np.zeros(x.shape))  # integers: writes there carry no derivative
+        root = x
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        if id(root) not in self._arrays:
+            low, high = np.lib.array_utils.byte_bounds(root)
+            self._arrays[id(root)] = root, low, np.zeros(high - low, np.uint8)
+        _, low, memory = self._arrays[id(root)]
+        if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape)):
+            raise UnsupportedSyntaxError(
+                "an array that repeats memory (np.broadcast_to, sliding_window_view) is in use while its base is written in place",
+                hint="take a copy of it, or of its base, first",
+            )
+        return np.ndarray(x.shape, x.dtype, memory, x.__array_interface__["data"][0] - low, x.strides)
+
+    def _container(self, x: Any, make: Any) -> Any:
+        found = self._containers.get(id(x))
+        if found is None:
+            found = self._containers[id(x)] = x, make()
+        return found[1]
+
+    # ------------------------------------------------------------ building up
+
+    def add(self, x: Any, x_bar: Any) -> None:
+        """Add a cotangent of ``x``, of whatever structure, into shadows."""
+        x_bar = unthunk(x_bar)
+        if isinstance(x_bar, AbstractZero):
+            return
+        if isinstance(x, np.ndarray):
+            shadow = self._array(x)
+            shadow += np.real(x_bar) if np.iscomplexobj(x_bar) and shadow.dtype.kind == "f" else x_bar
+        elif isinstance(x, (list, tuple)):
+            if len(x) != len(x_bar):
+                raise CotangentError(f"a cotangent with {len(x_bar)} entries was made for a sequence of {len(x)}")
+            for k, item in enumerate(x):
+                self.add_entry(x, k, item, x_bar[k])
+        elif isinstance(x, dict):
+            for k in x_bar:
+                self.add_entry(x, k, x[k], x_bar[k])
+        elif isinstance(x_bar, Tangent):
+            for k in x_bar:
+                self.add_entry(x, k, getattr(x, k, None), x_bar[k])
+        else:
+            raise CotangentError(f"a cotangent of an object of type {type(x).__name__} is of type {type(x_bar).__name__}")
+
+    def add_entry(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
+        """Add the cotangent of an entry that was read from a container: by memory if it has some, else into its slot."""
+        item_bar = unthunk(item_bar)
+        if isinstance(item_bar, AbstractZero):
+            return
+        if isinstance(x, np.ndarray):
+            if not isinstance(item, np.ndarray):
+                self._array(x)[key] += item_bar
+            return
+        if isinstance(item, (np.ndarray, list, dict)) or isinstance(item_bar, Tangent):
+            self.add(item, item_bar)
+            return
+        slots = self.of(x)
+        if isinstance(slots, AbstractZero):
+            raise UnsupportedSyntaxError(
+                f"an entry of an immutable {type(x).__name__} in a structure that is changed in place",
+                hint="use a list or a dict instead",
+            )
+        if isinstance(slots, dict):
+            slots[key] = add(slots.get(key, ZERO), item_bar)
+        else:
+            slots[key] = add(slots[key], item_bar)
+
+    def accumulate(self, x: Any, x_bar: Any, more: Any) -> Any:
+        """``x_bar + more`` for a number; what has memory takes ``more`` into its shadow and leaves ``x_bar`` alone."""
+        if isinstance(x, (np.ndarray, list, dict)) or not isinstance(x, (float, int, complex, np.generic, tuple)):
+            self.add(x, more)
+            return x_bar
+        return add(x_bar, more)
+
+    # ------------------------------------------------------------ taking
+
+    def take(self, x: Any, x_bar: Any) -> Any:
+        """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number."""
+        if isinstance(x, np.ndarray):
+            return self._array(x).copy()
+        return x_bar
+
+    def take_entry(self, x: Any, key: Any) -> Any:
+        """The cotangent of a number that was stored at ``key``, whose slot is zero before that."""
+        slots = self.of(x)
+        if isinstance(slots, dict):
+            return slots.pop(key, ZERO)
+        if isinstance(slots, np.ndarray):
+            return take_stored(slots, key)
+        if isinstance(key, slice):
+            found = slots[key]
+            slots[key] = [ZERO] * len(found)
+            return found
+        found, slots[key] = slots[key], ZERO
+        return found
+
+    def collect(self, x: Any) -> Any:
+        """The whole cotangent of ``x`` in its structure."""
+        if isinstance(x, np.ndarray):
+            return self._array(x).copy()
+        slots = self.of(x)
+        if isinstance(x, (list, tuple)):
+            return type(x)(self._collected(x, slots, k, v) for k, v in enumerate(x)) if not hasattr(x, "_fields") else type(x)(
+                *(self._collected(x, slots, k, v) for k, v in enumerate(x))
+            )
+        if isinstance(x, dict):
+            return {k: self._collected(x, slots, k, v) for k, v in x.items()}
+        if isinstance(slots, dict):
+            return Tangent(type(x), {k: self._collected(x, slots, k, v) for k, v in _fields(x).items()})
+        return ZERO
+
+    def whole(self, x: Any, x_bar: Any) -> Any:
+        """The whole cotangent of ``x``, which may be a number (then ``x_bar``)."""
+        return x_bar if isinstance(x, (float, int, complex, np.generic)) else self.collect(x)
+
+    def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
+        if isinstance(value, (np.ndarray, list, tuple, dict)) or hasattr(value, "__dict__") and not callable(value):
+            return self.collect(value)
+        return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
+
+
+def _fields(x: Any) -> dict[str, Any]:
+    own = dict(getattr(x, "__dict__", {}))
+    for cls in type(x).__mro__:
+        for name in getattr(cls, "__slots__", ()):
+            if hasattr(x, name):
+                own.setdefault(name, getattr(x, name))
+    return own
+
+
+def take_stored(y_bar: Any, index: Any) -> Any:
+    """The cotangent of what ``y[index] = v`` stored: a copy of that part of the shadow, which is set to zero.
+
+    Where an index names an element twice, only the last write to it survived.
+    """
+    v_bar = np.array(y_bar[index])
+    survives = assigned_last(index, y_bar.shape)
+    if survives is not True:
+        v_bar = v_bar * np.reshape(survives, np.shape(survives) + (1,) * (v_bar.ndim - np.ndim(survives)))
+    y_bar[index] = 0.0
+    return v_bar if v_bar.ndim else v_bar[()]
+
+
+def keep(x: Any) -> Any:
+    """A copy of a value that may be overwritten before the reverse sweep reads it."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    if type(x) in (list, tuple):
+        return type(x)(keep(v) for v in x)
+    if type(x) is dict:
+        return {k: keep(v) for k, v in x.items()}
+    return x
+
+
+def structure(x: Any) -> Any:
+    """Containers copied, what they hold as it is: how an argument was before it is changed in place."""
+    if type(x) in (list, tuple):
+        return type(x)(structure(v) for v in x)
+    if type(x) is dict:
+        return {k: structure(v) for k, v in x.items()}
+    return x
+
+
+def shares(a: Any, b: Any) -> bool:
+    """Whether two values are the same object or views of one memory."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return bool(np.may_share_memory(a, b))
+    return a is b and isinstance(a, (list, dict))
+
+
+def check_fresh(value: Any, *args: Any) -> None:
+    """Refuse a call whose result shares memory with an argument where that memory is written in place."""
+    for a in args:
+        if shares(value, a):
+            raise UnsupportedSyntaxError(
+                "a function returns a view of its argument (or the argument itself), and that memory is written in place",
+                hint="return a copy, or write the operation out where the memory is changed",
+            )
+
+
+
+
+def must_be_array(x: Any) -> None:
+    """Refuse an in-place update of what was taken for an array and is a number."""
+    if not isinstance(x, np.ndarray):
+        raise UnsupportedSyntaxError(
+            f"an in-place update of a value of type {type(x).__name__} that was taken for an array",
+            hint="write x = x + y instead of x += y",
+        )
