@@ -2,6 +2,7 @@
 
 from thunkad.api import differentiable, grad, jacobian, jvp, value_and_grad, vjp
 from thunkad.compiled.policy import set_refresh_policy
+from thunkad.debugging import debug
 from thunkad.errors import (
     AmbiguousRuleError,
     ArgumentError,

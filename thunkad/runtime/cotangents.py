@@ -301,4 +301,4 @@ def seed_of(value_bar: Any, value: Any) -> Any:
         return np.array(value_bar)
     if isinstance(value, (float, int, np.generic)) and np.size(value_bar) != 1:
         raise CotangentError(f"the result is a number and its cotangent has shape {np.shape(value_bar)}")
-    return value_bar[()] if isinstance(value_bar, np.ndarray) and value_bar.ndim == 0 else value_bar
+    return np.reshape(value_bar, ())[()] if isinstance(value_bar, np.ndarray) else value_bar

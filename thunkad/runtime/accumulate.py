@@ -1,0 +1,63 @@
+"""Sums of cotangents by ownership: in place into a buffer that the adjoint owns, where that loses nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thunkad import debugging
+from thunkad.errors import CotangentError
+from thunkad.runtime.shaped import shape_only
+from thunkad.tangents import AbstractZero, InplaceableThunk, NotImplementedTangent, unthunk
+
+
+def accumulate(x_bar: Any, more: Any) -> Any:
+    """``x_bar + more``, in place if ``x_bar`` can hold the sum; ``x_bar`` is the adjoint's own, ``more`` is never changed."""
+    if type(more) is np.ndarray and type(x_bar) is np.ndarray:
+        if x_bar.dtype is more.dtype and x_bar.shape == more.shape and is_buffer(x_bar) and not np.may_share_memory(x_bar, more):
+            x_bar += more
+            return x_bar
+    elif isinstance(more, InplaceableThunk) and not more.forced and is_buffer(x_bar):
+        return _add(x_bar, more)
+    more = unthunk(more)
+    if isinstance(more, AbstractZero):
+        return x_bar
+    if isinstance(x_bar, (AbstractZero, NotImplementedTangent)) or isinstance(more, NotImplementedTangent):
+        return x_bar + more
+    if np.ndim(more) and np.shape(more) != np.shape(x_bar):
+        raise CotangentError(f"a cotangent of shape {np.shape(more)} was added to one of shape {np.shape(x_bar)}")
+    if is_buffer(x_bar) and np.result_type(x_bar, more) == x_bar.dtype and not np.may_share_memory(x_bar, more):
+        x_bar += more
+        return x_bar
+    return x_bar + more
+
+
+def is_buffer(x_bar: Any) -> bool:
+    """Whether ``x_bar`` is memory that can be added into: a plain writeable array none of whose elements share memory."""
+    return (
+        type(x_bar) is np.ndarray
+        and x_bar.flags.writeable
+        and x_bar.dtype.kind in "fc"
+        and (x_bar.flags.forc or 0 not in x_bar.strides or x_bar.size < 2)
+    )
+
+
+def _add(x_bar: Any, more: InplaceableThunk) -> Any:
+    found = more.add(x_bar)
+    if found is not x_bar and debugging.enabled:
+        raise CotangentError("the add of an InplaceableThunk returned another object than the buffer it was given")
+    return found
+
+
+@shape_only("x")
+def fit(x_bar: Any, x: Any) -> Any:
+    """``x_bar``, from a rule that the library did not write, checked: the cotangent of ``x`` has the shape of ``x``."""
+    if isinstance(x_bar, (np.ndarray, np.generic, float)) and np.shape(x_bar) != np.shape(x) and hasattr(x, "shape"):
+        if np.ndim(x_bar):
+            raise CotangentError(
+                f"a rule returned a cotangent of shape {np.shape(x_bar)} for an argument of shape {np.shape(x)}",
+                hint="sum it over the axes that were broadcast",
+            )
+        return np.broadcast_to(x_bar, np.shape(x))
+    return x_bar
