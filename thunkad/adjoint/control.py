@@ -95,7 +95,9 @@ class LoopStep(Step):
             outer = x not in header
             bars.settle(x, own=outer and (x in indexed or bars.is_array(x)) or x in indexed)
             if not outer:
-                bars.live[x] = replace(bars.live[x], owned=x in indexed, maybe_zero=bars.live[x].maybe_zero or bars.uncertain(x) or x in bars.shadowed)
+                owned = x in indexed and x not in bars.maybe_unbound
+                unsure = bars.live[x].maybe_zero or bars.uncertain(x) or x in bars.shadowed
+                bars.live[x] = replace(bars.live[x], owned=owned, maybe_zero=unsure)
         bars.fetch(x for x in self.body.reads() if x not in self.bound)
         state = bars.branch()
         state.fetched -= self.bound
@@ -104,6 +106,8 @@ class LoopStep(Step):
         for x in sorted(across):
             if state.live.get(x) is None:
                 state.assign(x, *state.zero_of(x))
+            elif bars.live[x].owned and not state.live[x].owned:
+                state.settle(x, own=True)  # the next iteration may write into it
             else:
                 state.assign(x, state.live[x].expr, state.live[x].owned, state.live[x].maybe_zero)
         key = object()

@@ -149,6 +149,8 @@ class Forward:
         elif t is n.Closure:
             out.append(self.copy(s))
             steps.steps.append(ClosureStep(s.line, s.target, e))
+        elif site is None and t in (n.Binary, n.Inplace, n.Unary, n.Call, n.Attr):
+            out.append(self.copy(s))  # an operand is never bound: this raises
         elif t in (n.Const, n.Ref, n.Global, n.SetExpr) or (site is not None and site.how == "constant"):
             out.append(self.copy(s))  # active only if something is written into it, which is judged there
         else:

@@ -36,10 +36,12 @@ def lazy_pullback(
     reverse: list[n.Stmt], outputs: list[n.Expr], wanted: tuple[str, ...], seed: str, result: n.Expr, names: Names
 ) -> n.Function:
     """The nested function ``pullback(value_bar)``."""
+    reverse, outputs = _separated(reverse, outputs, names)
     labels = _labels(reverse, outputs)
     groups: dict[frozenset[int], list[n.Stmt]] = {}
     for s, label in zip(reverse, labels):
-        groups.setdefault(label, []).append(s)
+        if label:
+            groups.setdefault(label, []).append(s)
     for k in range(len(outputs)):
         groups.setdefault(frozenset((k,)), [])
     home = {name: label for s, label in zip(reverse, labels) for name in _bound(s)}
@@ -110,6 +112,37 @@ def _labels(reverse: list[n.Stmt], outputs: list[n.Expr]) -> list[frozenset[int]
     return labels
 
 
+def _separated(reverse: list[n.Stmt], outputs: list[n.Expr], names: Names) -> tuple[list[n.Stmt], list[n.Expr]]:
+    """The same code in which no statement rebinds a name that a statement of another group, which may run later, reads.
+
+    Such a statement (a loop that rebinds what the primal carried) and all that follows use a spelling of their own.
+    """
+    labels = _labels(reverse, outputs)
+    readers: dict[str, set[frozenset[int]]] = {}
+    spelled: dict[str, str] = {}
+    out: list[n.Stmt] = []
+    for k, s in enumerate(reverse):
+        read = free_reads([s])
+        for x in read:
+            readers.setdefault(x, set()).add(labels[k])
+        bound = {w for inner in walk.statements([s]) for w in walk.writes(inner)}
+        local: dict[str, str] = {}
+        for x in sorted(bound):
+            if not readers.get(x, set()) - {labels[k]}:
+                continue
+            before, spelled[x] = spelled.get(x, x), names.new(x)
+            if x in free_reads(reverse[k + 1 :]) or any(x in walk.names(o) for o in outputs):
+                out.append(n.Assign(spelled[x], n.Name(before), line=s.line))
+            else:
+                local[x] = before
+        renamed = walk.rename([s], spelled) if spelled else [s]
+        for x, before in local.items():
+            _copy_first(renamed, spelled[x], before)
+        out += renamed
+    mapping: dict[str, n.Expr] = {x: n.Name(new) for x, new in spelled.items()}
+    return out, [walk.substitute(o, mapping) for o in outputs]
+
+
 def _order(statements: list[n.Stmt]) -> list[str]:
     return list(dict.fromkeys(w for s in statements for w in sorted(_bound(s))))
 
@@ -134,4 +167,20 @@ def _closed(body: list[n.Stmt], names: Names) -> list[n.Stmt]:
     if not clash:
         return body
     mapping = {x: names.new(x) for x in clash}
-    return [n.Assign(mapping[x], n.Name(x)) for x in clash] + walk.rename(body, mapping)
+    body = walk.rename(body, mapping)
+    for x in clash:
+        _copy_first(body, mapping[x], x)
+    return body
+
+
+def _copy_first(block: list[n.Stmt], name: str, source: str) -> None:
+    """Bind ``name`` to ``source`` where ``block`` first reads it: in an arm that is alone to use it, for it may be bound there only."""
+    users = [k for k, s in enumerate(block) if name in walk.read_anywhere([s]) | walk.assigned([s])]
+    if name not in free_reads(block):
+        return
+    first = block[users[0]]
+    if len(users) == 1 and type(first) is n.If and name not in walk.names(first.test):
+        _copy_first(first.body, name, source)
+        _copy_first(first.orelse, name, source)
+    else:
+        block.insert(users[0], n.Assign(name, n.Name(source), line=first.line))

@@ -15,6 +15,7 @@ import numpy as np
 
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.kinds import results
 from thunkad.kinds.lattice import (
     NUMERIC,
@@ -124,7 +125,7 @@ class _Run:
         self.kinds: dict[str, Kind | None] = dict(params)
         self.sites: dict[int, Site] = {}
         self.result: Kind | None = None
-        self.hollow: set[str] = set()
+        self.hollow: set[str] = unbound_at_heads(function)
         self.direct: dict[str, n.Closure] = {}
         self.changed = False
         self.widen = False
@@ -460,6 +461,24 @@ class _Run:
         kinds = tuple(self.known(e) for _, e in bound)
         site.kinds = kinds
         site.result = self.context.result_kind(body, kinds)
+
+
+def unbound_at_heads(function: n.Function) -> set[str]:
+    """Names that a loop carries from one iteration to the next and that nothing binds before it."""
+    out: set[str] = set()
+    bound = {*function.captures, *(p.name for p in function.params)}
+
+    def scan(block: list[n.Stmt]) -> None:
+        for s in block:
+            if type(s) in (n.For, n.While):
+                carried = {x.target for x in s.body if type(x) is n.Assign and x.site == "carried"}
+                out.update(carried - bound)
+            for inner in walk.blocks(s):
+                scan(inner)
+            bound.update(walk.writes(s))
+
+    scan(function.body)
+    return out
 
 
 def is_hollow(e: n.Expr, hollow: set[str]) -> bool:

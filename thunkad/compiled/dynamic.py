@@ -290,6 +290,8 @@ class Pull:
         import dataclasses
         import inspect
 
+        if cls is functools.partial:
+            return _construct_partial(args, kwargs)
         names = getattr(cls, "_fields", None)
         if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
             names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
@@ -330,6 +332,24 @@ def refuse_writes(pair: Any, fn: Any) -> None:
             f"{name} writes in place into its argument {what}, and which function is called here is known only at run time",
             hint="call the function by its name, or return a new value instead of changing an argument",
         )
+
+
+def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+    """``functools.partial(…)``; one of a partial holds what that one holds, and then its own."""
+    value = functools.partial(*args, **kwargs)
+    inner = args[0] if isinstance(args[0], functools.partial) and value.func is args[0].func else None
+
+    def back(value_bar: Any) -> Cotangents:
+        value_bar = unthunk(value_bar)
+        func, held, named = (entry(value_bar, name) for name in ("func", "args", "keywords"))
+        count = 0 if inner is None else len(inner.args)
+        if inner is not None:
+            own = {k: entry(named, k) for k in inner.keywords if k not in kwargs}
+            func = Tangent(functools.partial, {"func": func, "args": tuple(entry(held, k) for k in range(count)), "keywords": own})
+        positional = [entry(held, count + k) for k in range(len(args) - 1)]
+        return NO_TANGENT, [func, *positional], {k: entry(named, k) for k in kwargs}
+
+    return value, back
 
 
 def _hashable(x: Any) -> bool:

@@ -1,7 +1,8 @@
 """Loops whose test binds variables that outlive it.
 
 The test of a ``While`` runs once more than its body.  A variable bound there and read at the head or after the loop has
-no place where its carried copy could be bound, so such a loop becomes ``while True`` with its test as an ``if``.
+no place where its carried copy could be bound, and one that the body reads would bring a derivative out of the test: such
+a loop becomes ``while True`` with its test as an ``if``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _moved(s: n.Stmt, live: Liveness, names: Names) -> n.Stmt:
     if type(s) is not n.While:
         return s
     test_body, body = move_tests(s.test_body, live, names), move_tests(s.body, live, names)
-    outlives = live.after[id(s)] | live.at_head[id(s)]
+    outlives = live.after[id(s)] | live.at_head[id(s)] | walk.read_anywhere(s.body)
     if outlives.isdisjoint(_changed(s.test_body)):
         if test_body is s.test_body and body is s.body:
             return s
