@@ -30,12 +30,14 @@ TAKE_STORED = n.Ref("take_stored", runtime.take_stored)
 def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str]) -> dict[str, str]:
     """Active names whose cotangent follows memory: 'array' (also a number, if it turns out to be one), 'container' or 'any'."""
     out: dict[str, str] = {}
-    written = {x for names in aliases.written_by.values() for x in names}
+    in_place = {id(s) for s in walk.statements(resolved.function.body) if type(s) is n.Assign}
+    written = {x for key, names in aliases.written_by.items() for x in names if key not in in_place}
+    updated = {x for key, names in aliases.written_by.items() for x in names if key in in_place}
     for name in sorted(active):
         kind = resolved.kind(n.Name(name))
         if not aliases.is_mutated(name) or not has_memory(kind) or is_simple_list(resolved, aliases, name):
             continue
-        if isinstance(kind, Num) and (kind.ndim or name in written):
+        if isinstance(kind, Num) and (kind.ndim or name in written or kind.form == "array" and name in updated):
             out[name] = "array"  # what is written into is no number
         else:
             out[name] = "container" if isinstance(kind, (Sequence, Mapping)) else "any"

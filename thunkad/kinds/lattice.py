@@ -15,7 +15,8 @@ from thunkad.ir import nodes as n
 class Num:
     """A number or an array of numbers.
 
-    ``form``: 'python' (float, int, bool, complex), 'scalar' (a NumPy scalar), 'array', or 'any' of these.
+    ``form``: 'python' (float, int, bool, complex), 'scalar' (a NumPy scalar), 'number' (one of these two), 'array', or 'any'
+    of these.
     ``field``: 'bool', 'int', 'real', 'complex' or 'any'.  ``ndim``: the number of axes of an array, None if it is not known.
     An operation whose result has no axes gives a 'scalar', as NumPy does; an 'array' may be one of those if ``ndim`` is None.
     """
@@ -26,7 +27,7 @@ class Num:
 
     @property
     def is_scalar(self) -> bool:
-        return self.form in ("python", "scalar")
+        return self.form in ("python", "scalar", "number")
 
     @property
     def is_real(self) -> bool:
@@ -152,7 +153,7 @@ def join(a: Kind | None, b: Kind | None) -> Kind | None:
     if a == b:
         return a
     if isinstance(a, Num) and isinstance(b, Num):
-        form = a.form if a.form == b.form else "any"
+        form = a.form if a.form == b.form else "number" if a.is_scalar and b.is_scalar else "any"
         field = a.field if a.field == b.field else "any"
         if "any" not in (a.field, b.field) and a.is_real and b.is_real:
             field = join_fields(a.field, b.field)

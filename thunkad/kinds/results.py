@@ -112,6 +112,8 @@ def _form(a: Num, b: Num) -> str:
         return "array"
     if "any" in forms:
         return "any"
+    if "number" in forms:
+        return "number" if forms <= {"number", "python"} else "scalar"
     return "scalar" if "scalar" in forms else "python"
 
 
@@ -222,14 +224,20 @@ def _numeric_fields(args: list[Kind]) -> str:
     return field if seen else "any"
 
 
+#: What the helpers of generated code return; filled by :mod:`thunkad.kinds.helpers`.
+RESULT_OF_HELPER: dict[Any, Any] = {}
+
+
 def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     """The kind of ``fn(*args, **kwargs)`` for a library function; ``Unknown`` for any other."""
     if isinstance(fn, np.ufunc):
         return _ufunc(fn, args, kwargs)
-    simple = _SIMPLE.get(fn) if _hashable(fn) else None
+    simple = (_SIMPLE.get(fn) or RESULT_OF_HELPER.get(fn)) if _hashable(fn) else None
     if simple is not None:
         return simple(args, kwargs)
     module = getattr(fn, "__module__", None) or ""
+    if module.startswith("thunkad.runtime.") and args and all(isinstance(a, Num) for a in args[:2]):
+        return UNKNOWN if fn.__name__.endswith(("_bars", "_dots")) else NUMERIC
     if module == "math":
         return Tuple((PY_REAL, PY_INT)) if fn is math.frexp else PY_INT if fn in _MATH_INTS else PY_REAL
     if module == "cmath":
