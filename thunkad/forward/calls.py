@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from thunkad.adjoint.inline import bind_rule, fold
 from thunkad.analysis.resolution import Site
 from thunkad.errors import NoRuleError
-from thunkad.forward.memory import Summary, changes_first
+from thunkad.forward.memory import Summary, changes_first, makes_fresh
 from thunkad.forward.template import STRETCH, ZERO_REF, ForwardTemplate, dots_of, drop_zeros, forward_template, is_zero, without_dots
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime import cotangents
+from thunkad.runtime.dots import spread
 
-if TYPE_CHECKING:
-    from thunkad.forward.push import Push
-
+SPREAD = n.Ref("spread", spread)
 
 #: Marks calls of generated code and of callees that are known at run time: they may have effects.
 EFFECT = "effect"
@@ -38,7 +37,7 @@ class Calls:
 
     DENSE = n.Ref("dense", cotangents.dense)
 
-    def __init__(self, push: Push, callees: Pushed) -> None:
+    def __init__(self, push: Any, callees: Pushed) -> None:
         self.push, self.callees = push, callees
 
     def operands(self, site: Site) -> list[n.Expr]:
@@ -131,8 +130,6 @@ class Calls:
 
     def may_view(self, site: Site) -> bool:
         """Whether the tangent of a result has to be given memory of its own if it is mutated later (a view needs none)."""
-        from thunkad.forward.memory import makes_fresh
-
         return makes_fresh(site)
 
     def stretched(self, tangent: n.Expr, template: ForwardTemplate, bound: dict[str, n.Expr], target: str, site: Site) -> n.Expr:
@@ -192,8 +189,6 @@ class Calls:
 
     def starred(self, a: n.Expr) -> n.Expr:
         if type(a) is n.Star and not self.push.moves(a):
-            from thunkad.forward.push import SPREAD
-
             return n.Star(n.Call(SPREAD, (ZERO_REF, a.value)))
         return self.push.dot(a)
 

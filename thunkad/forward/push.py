@@ -13,7 +13,7 @@ from typing import Any
 
 from thunkad.analysis.resolution import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.forward.calls import Calls, Pushed
+from thunkad.forward.calls import SPREAD, Calls, Pushed
 from thunkad.forward.memory import MUTATING, Memory
 from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
@@ -23,7 +23,6 @@ from thunkad.kinds.lattice import UNKNOWN, Kind, Mapping, Num, Sequence, Tuple
 from thunkad.runtime import arrays, dots
 
 ZEROS = n.Ref("zeros", arrays.zeros)
-SPREAD = n.Ref("spread", dots.spread)
 ENTRY_DOT = n.Ref("entry_dot", dots.entry_dot)
 FIELD_DOT = n.Ref("field_dot", dots.field_dot)
 SET_ENTRY = n.Ref("set_entry", dots.set_entry)
