@@ -7,20 +7,20 @@ from typing import Any
 
 from thunkad.analysis.resolution import Resolved
 from thunkad.analysis.shapes import shape_classes
-from thunkad.errors import UnsupportedSyntaxError
+from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Kind, Num, Sequence
 from thunkad.runtime import arrays, cotangents
-from thunkad.runtime.accumulate import accumulate
+from thunkad.runtime.accumulate import accumulate, summed
 from thunkad.tangents import ZERO
 
 ZEROS = n.Ref("zeros", arrays.zeros)
 ADD = n.Ref("add", cotangents.add)
 OWN = n.Ref("own", cotangents.own)
 EXPAND = n.Ref("expand", arrays.expand)
-ACCUMULATE = n.Ref("accumulate", accumulate)
+ACCUMULATE, SUMMED = n.Ref("accumulate", accumulate), n.Ref("summed", summed)
 DENSE = n.Ref("dense", cotangents.dense)
 INDEX_ADD = n.Ref("index_add", cotangents.index_add)
 ZERO_REF = n.Ref("ZERO", ZERO)
@@ -45,6 +45,7 @@ class Bars:
         self.shapes = shape_classes(resolved)
         self.out: list[n.Stmt] = []
         self.line = 0
+        self.rule: Place | None = None  # where the user's rule stands that is being pasted
         self.spelled: dict[str, str] = {}
         self.links: list[Any] = []  # branches and loops emitted so far, with their forward twins
         self.shadowed: dict[str, str] = {}  # names whose cotangent follows memory, see thunkad.adjoint.mutation
@@ -90,6 +91,7 @@ class Bars:
         elif type(s) is n.Update and type(s.target) is n.Name:
             self.free(s.target.id, s.value)
         s.line = s.line or self.line
+        s.site = s.site or self.rule
         self.out.append(s)
 
     def free(self, name: str, pending: n.Expr | None = None) -> None:
@@ -158,6 +160,8 @@ class Bars:
             self.assign(x, n.Call(ADD, (bar.expr, expr)), False, both_zero)
         elif bar.owned and kind.form == "array" and bar.expr == n.Name(name) and not bar.maybe_zero:
             self.emit(n.Assign(name, n.Call(ACCUMULATE, (n.Name(name), expr))))
+        elif (bar.maybe_zero or maybe_zero) and self.is_array(x) and x not in self.maybe_unbound:
+            self.assign(x, n.Call(SUMMED, (bar.expr, expr, n.Name(x))), True)
         else:
             self.assign(x, n.Binary("+", bar.expr, expr), not (bar.maybe_zero or maybe_zero), both_zero)
 
@@ -191,6 +195,15 @@ class Bars:
         name = self.names.new(f"{x}_bar")
         self.emit(n.Assign(name, take))
         return Bar(n.Name(name), False, True)
+
+    def number_part(self, x: str) -> n.Expr:
+        """The cotangent of ``x`` as far as it is not in shadows that the one who made ``x`` sees, too."""
+        bar = self.live.pop(x, None)
+        if self.shadowed[x] != "any" or bar is None:
+            return ZERO_REF
+        name = self.names.new(f"{x}_bar")
+        self.emit(n.Assign(name, n.Call(n.Attr(n.Name(self.shadows), "number_part"), (n.Name(x), bar.expr))))
+        return n.Name(name)
 
     def shade(self, x: str, expr: n.Expr) -> None:
         """Add ``expr`` to the shadow of ``x``."""

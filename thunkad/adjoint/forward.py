@@ -23,6 +23,7 @@ from thunkad.adjoint.steps import (
     UnpackStep,
 )
 from thunkad.analysis.activity import written
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.entries import display_entries
 from thunkad.analysis.resolution import Resolved, Site
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
@@ -42,7 +43,7 @@ class Callees(Protocol):
 
     def pair(
         self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
-        volatile: tuple[str, ...] = ()
+        sharing: Sharing = NOTHING_SHARED
     ) -> tuple[n.Ref, n.Ref, frozenset[str]]: ...
     def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
@@ -108,7 +109,7 @@ class Forward:
     def copy(self, s: n.Stmt) -> n.Stmt:
         """The statement itself, carrying its site for the clean-up passes."""
         site = self.resolved.sites.get(id(s))
-        new = walk.map_stmt(s, lambda e: e)
+        new = plain(walk.map_stmt(s, lambda e: e), site)
         if site is not None:
             new.site = site
         return new
@@ -305,7 +306,7 @@ class Forward:
                 raise self.unsupported(s, f"a differentiated value as {name}= of {name_of(entry.target)}")
 
     def copy_with(self, s: n.Assign, site: Site) -> n.Stmt:
-        new = walk.map_stmt(s, lambda e: e)
+        new = plain(walk.map_stmt(s, lambda e: e), site)
         new.site = site
         return new
 
@@ -327,16 +328,18 @@ class Forward:
         demand = tuple(p for p, e in site.bound if self.is_active(e))
         keys = self.entries.get(target)
         results = None if keys is None or not all(isinstance(k, int) for k in keys) else tuple(sorted(keys))
-        volatile = tuple(p for p, e in site.bound if self.mutation.may_change(self.current, e))
-        forward, reverse, shadowed = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results, volatile)
+        sharing = self.mutation.sharing(self.current, target, site)
+        if sharing.shadows:
+            results = None
+        forward, reverse, shadowed = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results, sharing)
         saved = self.names.new(f"{target}_saved")
-        out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line))
+        out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line, site=site))
         operands = [e for p, e in site.bound if p in demand and p not in shadowed]
         places: list[tuple[n.Expr, n.Expr | None]]
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
         kinds = {e: k for (_, e), k in zip(site.bound, site.kinds)}
         call = reverse, (n.Name(saved),)
-        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=False, writes=bool(shadowed)))
+        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=False, writes=bool(shadowed) or sharing.shadows))
 
     def dynamic(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
         """A callee that is known only when the code runs."""
@@ -362,8 +365,14 @@ class Forward:
             wanted.append((root, n.Const(None)))
         wanted += [(a, n.Const(k)) for k, a in enumerate(originals) if self.is_active(a)]
         wanted += [(a, n.Const(k)) for k, a in site.kwargs if self.is_active(a)]
+        if not site.infix:
+            fresh = self.mutation.check_fresh(target, site)
+        else:
+            fresh = None
         which = n.TupleExpr(tuple(w for _, w in wanted))
         out.append(n.Unpack((target, pullback), n.Call(self.callees.pull(), (callee, which, *site.args), site.kwargs), line=s.line))
+        if fresh is not None:
+            out.append(n.Effect(fresh, line=s.line))
         places: list[tuple[n.Expr, n.Expr | None]] = [(e, n.Const(k)) for k, (e, _) in enumerate(wanted)]
         steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True, seed_may_be_zero=True))
 
@@ -418,6 +427,13 @@ def _called(e: n.Call) -> str:
 
 def _ref(value: Any) -> n.Ref:
     return n.Ref(getattr(value, "__name__", "callee"), value)
+
+
+def plain(s: n.Stmt, site: Site | None) -> n.Stmt:
+    """An in-place operator on numbers as the operator that it is."""
+    if type(s) is n.Assign and type(s.value) is n.Inplace and site is not None and site.how in ("rule", "constant"):
+        s.value = n.Binary(s.value.op, s.value.left, s.value.right)
+    return s
 
 
 def in_place(site: Site) -> bool:

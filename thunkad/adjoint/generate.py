@@ -13,7 +13,7 @@ from thunkad.adjoint.mutate import Mutation
 from thunkad.adjoint.mutation import shadowed_names, shadowed_params
 from thunkad.adjoint.saves import insert_saves, open_lists
 from thunkad.analysis.activity import activity
-from thunkad.analysis.aliases import find_aliases
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases
 from thunkad.analysis.resolution import Resolved
 from thunkad.errors import NonScalarOutputError
 from thunkad.ir import nodes as n
@@ -23,7 +23,9 @@ from thunkad.kinds.lattice import Kind, Known, Num, Tuple
 from thunkad.optimise.comments import comment_groups
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import eliminate, free_reads
+from thunkad.optimise.fold import folder
 from thunkad.optimise.purity import make_purity
+from thunkad.optimise.tidy import tidy
 from thunkad.runtime import cotangents, shadows
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
@@ -53,14 +55,13 @@ class Generator:
         callees: Callees,
         user_pure: Callable[[Any], bool],
         reached: Callable[[str, Any], None] = lambda stage, form: None,
-        volatile: tuple[str, ...] = (),
+        sharing: Sharing = NOTHING_SHARED,
     ) -> None:
-        """``volatile``: parameters whose memory may be written by others between the two sweeps."""
         self.resolved, self.callees, self.purity = resolved, callees, make_purity(user_pure)
         self.reached = reached  # told of each stage that the code has reached
         self.names = Names(_taken(resolved.function))
-        self.aliases = find_aliases(resolved, volatile)
-        self.is_pair = self.seed_may_be_zero = False
+        self.sharing, self.aliases = sharing, find_aliases(resolved, sharing)
+        self.takes_shadows = self.seed_may_be_zero = False
         self.originals: dict[str, n.Expr] = {}  # container parameters that are changed in place, as they were
 
     # ------------------------------------------------------------ the three products
@@ -92,8 +93,8 @@ class Generator:
         ``results``: the entries of the value that have a cotangent (None: all of it).
         """
         seed = self.names.new("value_bar")
-        self.is_pair = True
-        self.seed_may_be_zero = bool(shadowed_params(self.resolved, wanted, results))
+        shared_params = shadowed_params(self.resolved, wanted, results, self.sharing)
+        self.takes_shadows = self.seed_may_be_zero = bool(shared_params) or self.sharing.shadows
         sweeps = self.sweeps(wanted, lambda result: n.Name(seed), results)
         outputs = [self.dense_output(sweeps, p) for p in wanted if p not in sweeps.bars.shadowed]
         reverse: list[n.Stmt] = sweeps.bars.out
@@ -102,7 +103,7 @@ class Generator:
         lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=True)
         forward = open_lists(sweeps.forward, lists)
         reverse = propagate(reverse)
-        shared = [sweeps.bars.shadows] if self.seed_may_be_zero else []
+        shared = [sweeps.bars.shadows] if self.takes_shadows else []
         fields = tuple(x for x in self.fields(forward, reverse, seed) if x not in shared)
         saved = self.names.new("saved")
         forward.append(n.Return(n.TupleExpr((sweeps.result, n.TupleExpr(tuple(map(n.Name, fields)))))))
@@ -146,7 +147,7 @@ class Generator:
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = make_bars(resolved, forward.active, self.names)
-        if shadowed:
+        if shadowed or self.takes_shadows:
             self.open_shadows(bars, shadowed, wanted)
             bars.fetch(walk.names(last.value))
         if type(last.value) is n.Name and last.value.id in forward.active:
@@ -169,7 +170,7 @@ class Generator:
     def open_shadows(self, bars: Bars, shadowed: dict[str, str], wanted: tuple[str, ...]) -> None:
         """The shadows of this run: made here, or the caller's if a parameter's memory is concerned."""
         bars.shadowed, bars.shadows = shadowed, self.names.new("shadows")
-        if not (self.is_pair and any(p in shadowed for p in wanted)):
+        if not self.takes_shadows:
             bars.emit(n.Assign(bars.shadows, n.Call(SHADOWS)))
         bars.fetch(p for p in wanted if p in shadowed)
 
@@ -246,8 +247,8 @@ class Generator:
         line, filename = self.resolved.function.line, self.resolved.function.filename
         self.reached("saved", n.Function(name, params, body, (), line, filename))
         for _ in range(2):
-            body = eliminate(propagate(body), set(), self.purity)
-        function = n.Function(name, params, comment_groups(body, self.resolved), (), line, filename)
+            body = eliminate(propagate(body, folder(self.resolved.kinds)), set(), self.purity)
+        function = n.Function(name, params, comment_groups(tidy(body), self.resolved), (), line, filename)
         self.reached("clean", function)
         return function
 

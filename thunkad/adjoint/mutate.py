@@ -26,7 +26,7 @@ from thunkad.adjoint.mutation import (
     WholeStep,
 )
 from thunkad.adjoint.steps import Block, CopyStep, IndexStep
-from thunkad.analysis.aliases import _VIEWS, Aliases, basic, has_memory
+from thunkad.analysis.aliases import _VIEWS, Aliases, Sharing, basic, has_memory
 from thunkad.analysis.resolution import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -301,25 +301,43 @@ class Mutation:
     def call(self, s: Any, target: str | None, e: n.Call, out: list[n.Stmt], steps: Block) -> bool:
         site = self.fw.resolved.sites.get(id(s))
         written = [x for x in self.aliases.written_by.get(id(s), ()) if x in self.shadowed]
+        if site is not None and site.how == "construct" and target is not None and target in self.fw.active:
+            return self.construct(s, target, site, out, steps)
         if not written:
             return False
         if site is not None and site.how in ("inside", "lifted"):
             if target is None:
                 target = self.fw.names.temporary()
             self.fw.pair(n.Assign(target, e, line=s.line), target, site, out, steps)
-            self.fresh(s, target, site, out)
             return True
         if type(e.func) is n.Attr and type(e.func.value) is n.Name and self.is_shadowed(e.func.value):
             return self.method(s, target, e, e.func.value, e.func.name, out, steps)
         return self.writer(s, target, e, site, out, steps)
 
-    def fresh(self, s: n.Stmt, target: str, site: Site, out: list[n.Stmt]) -> None:
-        """After a call whose result is shadowed: it must not be an argument's memory."""
+    def construct(self, s: Any, target: str, site: Site, out: list[n.Stmt], steps: Block) -> bool:
+        """An object of a user's class: an empty one, then ``__init__`` as a compiled callee that writes into it."""
+        cls = n.Ref(site.callee.__name__, site.callee)
+        out.append(n.Assign(target, n.Call(n.Attr(cls, "__new__"), (cls,)), line=s.line))
+        if not site.bound:
+            return True
+        bound = ((site.bound[0][0], n.Name(target)), *site.bound[1:])
+        inner = replace(site, bound=bound, args=(n.Name(target), *site.args))
+        done = self.fw.names.temporary()
+        self.fw.pair(n.Assign(done, s.value, line=s.line), done, inner, out, steps)
+        return True
+
+    def sharing(self, s: n.Stmt, target: str, site: Site) -> Sharing:
+        """What a compiled callee shares with this function at this call."""
+        volatile = tuple(p for p, e in site.bound if self.may_change(s, e))
+        shared = tuple(p for p, e in site.bound if any(i in self.shadowed for i in walk.names(e)))
+        return Sharing(volatile, shared, target in self.shadowed)
+
+    def check_fresh(self, target: str, site: Site) -> n.Expr | None:
+        """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""
         operands = tuple(
             n.Name(i) for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs))) for i in walk.names(a) if i in self.shadowed
         )
-        if target in self.shadowed and operands:
-            out.append(n.Effect(n.Call(CHECK_FRESH, (n.Name(target), *operands)), line=s.line))
+        return n.Call(CHECK_FRESH, (n.Name(target), *operands)) if target in self.shadowed and operands else None
 
     def method(self, s: n.Stmt, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
         kind = self.kind(owner)

@@ -14,11 +14,11 @@ from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.inline import simplify_unbroadcast
 from thunkad.adjoint.steps import ENTRY, Step, give
 from thunkad.analysis.activity import activity
-from thunkad.analysis.aliases import Aliases, aliases_of, has_memory
+from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_of, find_aliases, has_memory
 from thunkad.analysis.resolution import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind, Mapping, Num, Sequence
+from thunkad.kinds.lattice import Instance, Kind, Mapping, Num, Sequence
 from thunkad.rules.template import UNBROADCAST
 from thunkad.runtime import shadows as runtime
 
@@ -40,13 +40,15 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
         if isinstance(kind, Num) and (kind.ndim or name in written or kind.form == "array" and name in updated):
             out[name] = "array"  # what is written into is no number
         else:
-            out[name] = "container" if isinstance(kind, (Sequence, Mapping)) else "any"
+            out[name] = "container" if isinstance(kind, (Sequence, Mapping, Instance)) else "any"
     return out
 
 
-def shadowed_params(resolved: Resolved, wanted: tuple[str, ...], results: tuple[int, ...] | None) -> frozenset[str]:
+def shadowed_params(
+    resolved: Resolved, wanted: tuple[str, ...], results: tuple[int, ...] | None, sharing: Sharing = NOTHING_SHARED
+) -> frozenset[str]:
     """The parameters of a callee whose cotangents follow memory, so that they are not returned."""
-    aliases = aliases_of(resolved)
+    aliases = find_aliases(resolved, sharing) if sharing.shadows else aliases_of(resolved)
     if not aliases.mutated:
         return frozenset()
     active, _ = activity(resolved, wanted, results)

@@ -167,7 +167,14 @@ class InlineStep(Step):
 
     def paste(self, bars: Bars, seed: n.Expr) -> None:
         """The rule's own lines, and what they give to each operand."""
-        foreign = self.template.entry.layer == "user"
+        if self.template.entry.layer != "user":
+            self.lines(bars, seed, foreign=False)
+            return
+        outer, bars.rule = bars.rule, self.template.entry.place
+        self.lines(bars, seed, foreign=True)
+        bars.rule = outer
+
+    def lines(self, bars: Bars, seed: n.Expr, foreign: bool) -> None:
         wanted = [(o, r) for o, r in self.operands if any(i in bars.active for i in walk.names(o))]
         wanted.sort(key=lambda pair: type(pair[0]) is n.Name and n.Name(bars.bar_name(pair[0].id)) == seed)
         clashes = [o for o, _ in wanted if type(o) is n.Name and n.Name(bars.bar_name(o.id)) == seed]
@@ -210,7 +217,9 @@ class OutlinedStep(Step):
         return {i for operand, _ in self.operands for i in walk.names(operand)}
 
     def reverse(self, bars: Bars) -> None:
-        if self.seed_may_be_zero:
+        if self.writes and self.target in bars.shadowed:
+            seed: n.Expr | None = bars.number_part(self.target)
+        elif self.seed_may_be_zero:
             bar = bars.taken(self.target)
             seed = None if bar is None else bar.expr
         else:

@@ -3,11 +3,13 @@
 ``Bar.uniform`` says so statically; the shape is that of the name that the cotangent belongs to.  A rule receives the number
 only through the forms below; everything else takes the cotangent expanded (:meth:`Bars.take`).  A number handed to code
 that expects an array would be wrong without an error: ``unbroadcast(1.0, b)`` is 1 where the number of elements is right.
+
+``step`` is always a :class:`thunkad.adjoint.steps.InlineStep`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +22,6 @@ from thunkad.kinds.lattice import Num
 from thunkad.runtime import uniform
 from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
 
-if TYPE_CHECKING:
-    from thunkad.adjoint.steps import InlineStep
-
 COUNT, SHARE = n.Ref("count", uniform.count), n.Ref("share", uniform.share)
 STRETCH, UNBROADCAST = n.Ref("stretch", stretch), n.Ref("unbroadcast", unbroadcast)
 MATMUL = (n.Ref("matmul_left_share", uniform.matmul_left_share), n.Ref("matmul_right_share", uniform.matmul_right_share))
@@ -32,7 +31,7 @@ SUM, SIZE = (n.Attr(n.Ref("np", np), name) for name in ("sum", "size"))
 _MOVES = (np.transpose, np.ravel, np.reshape, np.swapaxes, np.moveaxis, np.squeeze, np.expand_dims, np.copy, np.flip, np.roll)
 
 
-def reverse_uniform(step: InlineStep, bars: Bars) -> bool:
+def reverse_uniform(step: Any, bars: Bars) -> bool:
     """Reverse ``step`` in a form for uniform cotangents; False if it has none."""
     if step.template.entry.layer != "library" or step.target in bars.shadowed:
         return False
@@ -63,12 +62,12 @@ def reverse_uniform(step: InlineStep, bars: Bars) -> bool:
     return False
 
 
-def give_uniform(bars: Bars, step: InlineStep, operand: n.Expr, value: n.Expr) -> None:
+def give_uniform(bars: Bars, step: Any, operand: n.Expr, value: n.Expr) -> None:
     if type(operand) is n.Name and operand.id in bars.active:
         bars.contribute_uniform(operand.id, real_part(value, step.kinds.get(operand), step.site))
 
 
-def _is_reduction(fn: Any, step: InlineStep) -> bool:
+def _is_reduction(fn: Any, step: Any) -> bool:
     """A sum or a mean of an array over all elements, or over some axes."""
     site = step.site
     if fn not in (np.sum, np.mean) or not site.args or len(site.args) > 2 or type(site.args[0]) is not n.Name:
@@ -77,7 +76,7 @@ def _is_reduction(fn: Any, step: InlineStep) -> bool:
     return isinstance(kind, Num) and not kind.is_scalar and all(k in ("axis", "keepdims") for k, _ in site.kwargs)
 
 
-def _reduction(step: InlineStep, bars: Bars, bar: Bar) -> bool:
+def _reduction(step: Any, bars: Bars, bar: Bar) -> bool:
     site = step.site
     whole = len(site.args) == 1 and not site.kwargs
     if not whole and not bar.uniform or bar.maybe_zero:
@@ -98,7 +97,7 @@ def _reduction(step: InlineStep, bars: Bars, bar: Bar) -> bool:
 class _Elementwise:
     """The reverse of an elementwise function whose result has a uniform cotangent."""
 
-    def __init__(self, step: InlineStep, bars: Bars, seed: n.Expr) -> None:
+    def __init__(self, step: Any, bars: Bars, seed: n.Expr) -> None:
         self.step, self.bars, self.result = step, bars, n.Name(step.target)
         self.seed = bars.stable(seed, [operand for operand, _ in step.operands])
         self.names = {**step.names, step.template.seed: self.seed}

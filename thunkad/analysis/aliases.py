@@ -40,6 +40,24 @@ MUTATING_METHODS = frozenset(
 WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
 
 
+@dataclass(frozen=True)
+class Sharing:
+    """What a callee shares with its caller: ``volatile`` parameters may be written once it has returned; the cotangents of
+    ``shared`` parameters and (``result``) of what it returns live in the caller's shadows.
+    """
+
+    volatile: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    result: bool = False
+
+    @property
+    def shadows(self) -> bool:
+        return bool(self.shared) or self.result
+
+
+NOTHING_SHARED = Sharing()
+
+
 @dataclass
 class Aliases:
     """Classes of names (by representative), those that are written, and what may still be written after each statement."""
@@ -92,8 +110,8 @@ def has_memory(kind: Kind) -> bool:
     return True
 
 
-def find_aliases(resolved: Resolved, volatile: tuple[str, ...] = ()) -> Aliases:
-    """The alias classes of a function; ``volatile`` names may be written by others once it has returned."""
+def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Aliases:
+    """The alias classes of a function that shares this with its caller."""
     finder = _Finder(resolved)
     for s in walk.statements(resolved.function.body):
         finder.statement(s)
@@ -104,7 +122,10 @@ def find_aliases(resolved: Resolved, volatile: tuple[str, ...] = ()) -> Aliases:
             finder.aliases.written_by[id(s)] = names
             written[id(s)] = {finder.aliases.find(x) for x in names}
     finder.aliases.mutated = set().union(*written.values()) if written else set()
-    outside = frozenset(map(finder.aliases.find, volatile))
+    last = resolved.function.body[-1]
+    returned = tuple(walk.names(last.value)) if sharing.result and type(last) is n.Return else ()
+    finder.aliases.mutated |= {finder.aliases.find(x) for x in (*sharing.shared, *returned)}
+    outside = frozenset(map(finder.aliases.find, sharing.volatile))
     if written or outside:
         _After(finder.aliases, written).block(resolved.function.body, outside)
     return finder.aliases
@@ -235,6 +256,9 @@ class _Finder:
             inplace = site is not None and site.how == "inplace"
             return [*self.memory(s.value.left), s.target] if inplace else []
         if t in (n.Assign, n.Effect, n.Unpack) and type(s.value) is n.Call:
+            site = self.resolved.sites.get(id(s))
+            if t is n.Assign and site is not None and site.how == "construct" and site.bound:
+                return [s.target, *(i for p, a in site.bound[1:] if p in self.mutates(site) for i in self.memory(a))]
             return self.written_by_call(s.value, self.resolved.sites.get(id(s)))
         return []
 

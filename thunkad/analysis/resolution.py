@@ -6,6 +6,7 @@ by name and of :class:`Site` by statement; the function itself is not changed.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import types
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ from thunkad.kinds.lattice import (
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
 from thunkad.rules.python.operators import numeric_function
+from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import reason_for
 from thunkad.rules.resolve import Decision
 from thunkad.runtime.unbound import Unbound
@@ -52,7 +54,10 @@ class Context(Protocol):
     def global_value(self, fn: Any, name: str) -> Any: ...
     def attribute_value(self, fn: Any, path: str, owner: Any, name: str) -> Any: ...
     def array_member(self, name: str) -> Any: ...
+    def site_mutates(self, owner: Any) -> Any: ...
     def array_attribute(self, name: str) -> Any: ...
+    def compiled_result_kind(self, compiled: Any, kinds: tuple[Kind, ...]) -> Kind: ...
+    def nested(self, fn: Any, args: Any, kwargs: Any) -> Site | None: ...
     def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any: ...
 
 
@@ -108,15 +113,38 @@ class Resolved:
 
 def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
-    run = _Run(function, owner, params, context)
+    run = _settled(_Run(function, owner, params, context))
+    unsure = run.changed_elsewhere()
+    if unsure:
+        weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
+        again = _Run(function, owner, weakened, context)
+        again.unsure = unsure
+        run = _settled(again)
+    kinds = {k: v for k, v in run.kinds.items() if v is not None}
+    return Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow)
+
+
+def _settled(run: _Run) -> _Run:
     for attempt in range(12):
         run.changed = False
-        run.block(function.body)
+        run.block(run.function.body)
         if not run.changed:
             break
         run.widen = attempt >= 8
-    kinds = {k: v for k, v in run.kinds.items() if v is not None}
-    return Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow)
+    return run
+
+
+def weaken(kind: Kind) -> Kind:
+    """What is still known of a container or object after others may have changed what is in it."""
+    if isinstance(kind, Instance):
+        return Instance(kind.cls)
+    if isinstance(kind, Sequence) and kind.cls is list:
+        return Sequence(UNKNOWN)
+    if isinstance(kind, Mapping):
+        return Mapping(None, UNKNOWN)
+    if isinstance(kind, Tuple):
+        return Tuple(tuple(map(weaken, kind.items)), kind.cls)
+    return kind
 
 
 class _Run:
@@ -127,12 +155,40 @@ class _Run:
         self.result: Kind | None = None
         self.hollow: set[str] = unbound_at_heads(function)
         self.direct: dict[str, n.Closure] = {}
+        self.unsure: frozenset[str] = frozenset()  # names whose contents may be changed under another name, or by a callee
         self.changed = False
         self.widen = False
 
     # ------------------------------------------------------------ statements
 
+    def changed_elsewhere(self) -> frozenset[str]:
+        """Names of containers and objects whose contents are changed in a way that :meth:`stored` does not see."""
+        from thunkad.analysis.aliases import find_aliases
+
+        kinds = {k: v for k, v in self.kinds.items() if v is not None}
+        found = Resolved(self.function, self.owner, kinds, self.sites, hollow=self.hollow)
+        found.mutated_params = self.context.site_mutates(self.owner)
+        aliases = find_aliases(found)
+        if not aliases.mutated:
+            return frozenset()
+        contained = [x for x, k in kinds.items() if weaken(k) != k]
+        by_class: dict[str, set[str]] = {}
+        unsure: set[str] = set()
+        copied = {s.target for s in walk.statements(self.function.body) if type(s) is n.Assign and type(s.value) is not n.ListExpr
+                  and type(s.value) is not n.DictExpr}  # fmt: skip
+        for s in walk.statements(self.function.body):
+            for name in aliases.written_by.get(id(s), ()):
+                cls = aliases.find(name)
+                by_class.setdefault(cls, set()).add(name)
+                simple = type(s) in (n.Store, n.Append) and type(getattr(s, "target", None)) is not n.Attr
+                if weaken(kinds.get(name, UNKNOWN)) != kinds.get(name, UNKNOWN) and (not simple or name in copied):
+                    unsure.add(cls)
+        unsure |= {cls for cls, names in by_class.items() if len([x for x in names if x in contained]) > 1}
+        return frozenset(x for x in contained if aliases.find(x) in unsure)
+
     def bind(self, name: str, kind: Kind | None) -> None:
+        if name in self.unsure and kind is not None:
+            kind = weaken(kind)
         old = self.kinds.get(name)
         new = join(old, kind)
         if new != old:
@@ -421,7 +477,7 @@ class _Run:
         self, s: n.Stmt, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind | None, infix: bool = False
     ) -> Kind:
         """Ask the table about ``fn``, then look at what it is."""
-        args, kwargs = tuple(args), tuple(kwargs)
+        args, kwargs = tuple(args), renamed(fn, tuple(kwargs))
         positional = list(kinds[: len(args)])
         decision = self.context.lookup(fn, positional)
         named = {k: v for (k, _), v in zip(kwargs, kinds[len(args) :]) if k is not None}
@@ -439,7 +495,28 @@ class _Run:
             site.how = "dynamic"
         return self.site(s, site)
 
+    def construct(self, site: Site, cls: type) -> bool:
+        """An object of a user's class: made empty, then what ``__init__`` does to it."""
+        init = cls.__init__
+        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
+        made = dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "") == "<string>"
+        if not plain or made:
+            return False
+        if init is object.__init__:
+            site.how, site.result, site.bound = "construct", Instance(cls), ()
+            return not site.args and not site.kwargs
+        if not isinstance(init, types.FunctionType):
+            return False
+        bound = bind_call(init, (n.Const(None), *site.args), site.kwargs)
+        if bound is None:
+            return False
+        site.how, site.result, site.bound = "construct", Instance(cls), bound
+        site.kinds = (Instance(cls), *(self.known(e) for _, e in bound[1:]))
+        return True
+
     def look_inside(self, site: Site, body: Any) -> None:
+        if isinstance(body, type) and not _is_library(body) and self.construct(site, body):
+            return
         if reason_for(body) is not None:
             site.how = "missing"
             return
@@ -447,7 +524,15 @@ class _Run:
         if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
             site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
             site.bound = tuple(zip((p.name for p in generated.params), site.args))
-            site.result = self.context.lifted_result_kind(n.Closure(generated, ()), site.kinds, body.owner)
+            site.result = self.context.compiled_result_kind(body, site.kinds)
+            return
+        nested = self.context.nested(body, site.args, site.kwargs)
+        if nested is not None:  # a derivative inside differentiated code
+            site.how = nested.how
+            if nested.how == "inside":
+                site.callee, site.bound = nested.callee, nested.bound
+                site.kinds = tuple(self.known(e) for _, e in nested.bound)
+                site.result = self.context.result_kind(nested.callee, site.kinds)
             return
         if not isinstance(body, types.FunctionType):
             python = isinstance(body, type) or isinstance(getattr(type(body), "__call__", None), types.FunctionType)

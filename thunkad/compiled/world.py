@@ -16,12 +16,16 @@ import numpy as np
 
 from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params
-from thunkad.analysis.aliases import find_aliases, has_memory
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
 from thunkad.analysis.resolution import Resolved, Site, resolve
+from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.guards import Guards
 from thunkad.compiled.load import Slot, load
+from thunkad.compiled.nested import nested_site
+from thunkad.compiled.pull_nested import Nested
 from thunkad.compiled.pushing import Forwarding
+from thunkad.compiled.target import library_call
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -61,6 +65,7 @@ class World:
 
         self._pull = Pull(self)
         self._keep: list[Any] = []
+        self._library: dict[Any, n.Function] = {}
 
     # ------------------------------------------------------------ what resolution asks
 
@@ -78,6 +83,38 @@ class World:
     def keep(self, function: n.Function) -> None:
         """Functions that are told apart by their identity stay alive as long as the world."""
         self._keep.append(function)
+
+    @functools.cached_property
+    def derivations(self) -> Derivations:
+        """Derivatives of functions that take derivatives."""
+        return Derivations(self)
+
+    @functools.cached_property
+    def derivatives(self) -> Nested:
+        """The same for calls that are decided when the code runs."""
+        return Nested(self)
+
+    @property
+    def puller(self) -> Any:
+        return self._pull
+
+    def nested(self, fn: Any, args: Any, kwargs: Any) -> Site | None:
+        """What a call of a derivative function stands for; None for any other function."""
+        return nested_site(self, fn, args, kwargs)
+
+    def library_function(self, fn: Any, count: int, keywords: tuple[str, ...]) -> n.Function:
+        """A function that only calls ``fn``, always the same one."""
+        key = (id(fn), count, keywords)
+        if key not in self._library:
+            self._library[key] = library_call(fn, count, keywords)
+            self._keep.append(fn)
+        return self._library[key]
+
+    def callee_kind(self, target: Any, owner: Any, kinds: tuple[Kind, ...]) -> Kind:
+        """The kind of the result of a Python function, an IR function or a derivation."""
+        if isinstance(target, n.Function):
+            return self.lifted_result_kind(n.Closure(target, ()), kinds, owner)
+        return self.result_kind(target, kinds)
 
     @functools.cached_property
     def forwarding(self) -> Forwarding:
@@ -115,6 +152,8 @@ class World:
         return found if found is not None and all(isinstance(k, Num) for k in kinds) else fn
 
     def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind:
+        if isinstance(fn, Derivation):
+            return self.derivations.result_kind(fn, kinds)
         return self._result_kind((fn, kinds), lambda: self.analysis(fn, kinds))
 
     def lifted_result_kind(self, closure: n.Closure, kinds: tuple[Kind, ...], owner: Any) -> Kind:
@@ -159,9 +198,15 @@ class World:
             reached("resolved", found)
         return found
 
+    def site_mutates(self, owner: Any) -> Any:
+        """What says of a site in ``owner``'s code which parameters its callee writes into."""
+        return functools.partial(self.mutated_params, owner=owner)
+
     def mutated_params(self, site: Site, owner: Any) -> frozenset[str]:
         """The parameters that the user's function of this site writes into."""
         target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        if site.how == "construct":
+            target = target.__init__
         key = (id(target), site.kinds)
         if key in self._mutated:
             return self._mutated[key]
@@ -189,23 +234,24 @@ class World:
 
     def pair(
         self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
-        volatile: tuple[str, ...] = ()
+        sharing: Sharing = NOTHING_SHARED
     ) -> tuple[n.Ref, n.Ref, frozenset[str]]:
         target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
-        pair = self.pair_for(target, owner, kinds, demand, results, volatile)
+        if site.how == "construct":
+            target = target.__init__
+        pair = self.pair_for(target, owner, kinds, demand, results, sharing)
         return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse), pair.shadowed
 
     def pair_for(
         self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], results: tuple[int, ...] | None = None,
-        volatile: tuple[str, ...] = ()
+        sharing: Sharing = NOTHING_SHARED
     ) -> Pair:
         """The two halves of ``target`` (a Python function, or an IR function made inside ``owner``) for one demand.
 
-        ``results``: the entries of the value that have a cotangent (None: all of it); ``volatile``: parameters whose memory
-        the caller may write later.
+        ``results``: the entries of the value that have a cotangent (None: all of it).
         """
         is_ir = isinstance(target, n.Function)
-        key = (id(target) if is_ir else target, kinds, demand, results, volatile)
+        key = (id(target) if is_ir else target, kinds, demand, results, sharing)
         pair = self.pairs.get(key)
         if pair is not None:
             return pair
@@ -216,9 +262,16 @@ class World:
         pair = Pair(Slot(label), Slot(label.replace("_forward_", "_reverse_")), owner if is_ir else target)
         self.pairs[key] = pair
         try:
+            if isinstance(target, Derivation):
+                pair.owner = None
+                names = (pair.forward.__name__, pair.reverse.__name__)
+                forward, reverse = self.derivations.halves(target, kinds, demand, *names, sharing.volatile)
+                pair.forward.function, pair.reverse.function = forward, reverse
+                self.load([forward, reverse], [pair.forward, pair.reverse], None)
+                return pair
             resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
-            pair.shadowed = shadowed_params(resolved, demand, results)
-            generator = Generator(resolved, self, self.is_pure, reached, volatile)
+            pair.shadowed = shadowed_params(resolved, demand, results, sharing)
+            generator = Generator(resolved, self, self.is_pure, reached, sharing)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse
             pair.forward.owner = pair.reverse.owner = pair.owner

@@ -122,6 +122,10 @@ class Shadows:
             return self._array(x).copy()
         return x_bar
 
+    def number_part(self, x: Any, x_bar: Any) -> Any:
+        """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""
+        return x_bar if isinstance(x, (float, int, complex, np.generic)) else ZERO
+
     def take_entry(self, x: Any, key: Any) -> Any:
         """The cotangent of a number that was stored at ``key``, whose slot is zero before that."""
         slots = self.of(x)
@@ -207,7 +211,7 @@ def shares(a: Any, b: Any) -> bool:
     """Whether two values are the same object or views of one memory."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return bool(np.may_share_memory(a, b))
-    return a is b and isinstance(a, (list, dict))
+    return a is b and not isinstance(a, (float, int, complex, str, tuple, np.generic, type(None)))
 
 
 def check_fresh(value: Any, *args: Any) -> None:
