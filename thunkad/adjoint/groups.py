@@ -25,10 +25,12 @@ from thunkad.ir.fresh import Names
 from thunkad.optimise.copies import _bindings
 from thunkad.optimise.dead import free_reads
 from thunkad.runtime.cotangents import seed_of
+from thunkad.runtime.shadows import Shadows
 from thunkad.tangents import LazyTuple, Thunk
 
 THUNK = n.Ref("Thunk", Thunk)
 LAZY_TUPLE = n.Ref("LazyTuple", LazyTuple)
+SHADOWS = n.Ref("Shadows", Shadows)
 SEED_OF = n.Ref("seed_of", seed_of)
 
 
@@ -95,6 +97,7 @@ def _labels(reverse: list[n.Stmt], outputs: list[n.Expr]) -> list[frozenset[int]
         for name in walk.names(output):
             need[name] = need.get(name, frozenset()) | {k}
     labels: list[frozenset[int]] = [frozenset()] * len(reverse)
+    ordered = _on_shadows(reverse)
     changed = True
     while changed:
         changed = False
@@ -103,6 +106,8 @@ def _labels(reverse: list[n.Stmt], outputs: list[n.Expr]) -> list[frozenset[int]
             bound = _bound(s)
             label = frozenset().union(*(need.get(b, frozenset()) for b in bound)) if bound else frozenset(range(len(outputs)))
             label = label or frozenset(range(len(outputs)))  # kept for its effect
+            if k in ordered and label:
+                label = frozenset(range(len(outputs)))
             if label != labels[k]:
                 labels[k], changed = label, True
             for name in free_reads([s]) | bound:
@@ -110,6 +115,22 @@ def _labels(reverse: list[n.Stmt], outputs: list[n.Expr]) -> list[frozenset[int]
                 if grown != need.get(name):
                     need[name], changed = grown, True
     return labels
+
+
+def _on_shadows(reverse: list[n.Stmt]) -> set[int]:
+    """Statements that read or change the cotangents of memory: their order matters, so they run together."""
+    memory: set[str] = set()
+    out: set[int] = set()
+    for k, s in enumerate(reverse):
+        made = type(s) is n.Assign and type(s.value) is n.Call and s.value.func == SHADOWS
+        if not made and memory.isdisjoint(walk.read_anywhere([s]) | _bound(s)):
+            continue
+        out.add(k)
+        for x in walk.statements([s]):
+            e = x.value if type(x) is n.Assign else None
+            if type(e) is n.Call and (e.func == SHADOWS or type(e.func) is n.Attr and e.func.name == "of"):
+                memory.add(x.target)  # type: ignore[union-attr]
+    return out
 
 
 def _separated(reverse: list[n.Stmt], outputs: list[n.Expr], names: Names) -> tuple[list[n.Stmt], list[n.Expr]]:
