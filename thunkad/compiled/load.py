@@ -14,11 +14,11 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.emit.module import Emitted
-from thunkad.errors import ThunkadError
+from thunkad.errors import Place, ThunkadError
 from thunkad.ir import nodes as n
 from thunkad.tree.parse import deep_recursion, quiet
 
@@ -45,6 +45,7 @@ class Generated:
     label: str
     text: str
     lines: dict[int, tuple[str, int]]
+    rules: dict[int, Place] = field(default_factory=dict)  # the rule of a user's that a line was pasted from
 
 
 #: Loaded modules by the file name of their code.
@@ -94,7 +95,7 @@ def load(
     for name, code in codes.items():
         function = types.FunctionType(code, namespace, name, None, tuple(cells[v] for v in code.co_freevars))
         own[name].cell_contents = functions[name] = function
-    _register(filename, Generated(label, emitted.text, emitted.lines), list(codes.values()))
+    _register(filename, Generated(label, emitted.text, emitted.lines, emitted.rules), list(codes.values()))
     out: dict[str, Callable[..., Any]] = {**functions, **{name: functions[emitted.names[name]] for name in main_names}}
     for name, (positional, keyword) in (defaults or {}).items():
         function = functions[emitted.names[name]]

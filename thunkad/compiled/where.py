@@ -63,4 +63,6 @@ def _describe(record: Generated, line: int) -> str:
         return f"in the {record.label}, generated line {line}: {generated_text}"
     filename, number = origin
     text = linecache.getline(filename, number).strip()
-    return f'in the {record.label}, from File "{filename}", line {number}' + (f": {text}" if text else "")
+    rule = record.rules.get(line)
+    pasted = "" if rule is None else f"\nin a line pasted from the rule at {rule}"
+    return f'in the {record.label}, from File "{filename}", line {number}' + (f": {text}" if text else "") + pasted

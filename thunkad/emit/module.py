@@ -38,6 +38,8 @@ class Emitted:
         Globals, builtins and closure variables of the user's that the text reads.
     tree : ast.Module
         What the text parses to.
+    rules : dict
+        Line of the text to the place of the user's rule that it was pasted from.
     """
 
     text: str
@@ -48,6 +50,7 @@ class Emitted:
     functions: tuple[str, ...]
     globals: tuple[str, ...]
     tree: ast.Module = field(repr=False)
+    rules: dict[int, Place] = field(default_factory=dict)
 
 
 def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = None) -> Emitted:
@@ -85,13 +88,15 @@ def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = Non
             if not same(plain, parsed):
                 raise AssertionError("generated code can't be written as text:\n" + text)
         lines: dict[int, tuple[str, int]] = {}
+        rules: dict[int, Place] = {}
         for f, node, twin in zip(linker.functions, plain.body, parsed.body):
-            _map_lines([node], [twin], f.filename, lines)
+            _map_lines([node], [twin], f.filename, lines, rules)
     return Emitted(
         text=text,
         printed={id(f): linker.function_name(f) for f in linker.functions},
         refs=linker.refs,
         lines=lines,
+        rules=rules,
         names={f.name: linker.function_name(f) for f in reversed(functions)},
         functions=tuple(linker.function_name(f) for f in linker.functions),
         globals=linker.globals,
@@ -139,13 +144,18 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _map_lines(built: list[ast.stmt], parsed: list[ast.stmt], filename: str, lines: dict[int, tuple[str, int]]) -> None:
+def _map_lines(
+    built: list[ast.stmt], parsed: list[ast.stmt], filename: str, lines: dict[int, tuple[str, int]], rules: dict[int, Place]
+) -> None:
     for node, twin in zip(built, parsed):
         origin = getattr(node, "origin", 0)
+        rule = getattr(node, "rule", None)
         inner: list[ast.stmt] = getattr(twin, "body", [])
         end = inner[0].lineno - 1 if inner else twin.end_lineno or 0
         if origin:
             for line in range(twin.lineno, max(end, twin.lineno) + 1):
                 lines[line] = (filename, origin)
+                if rule is not None:
+                    rules[line] = rule
         for name in ("body", "orelse"):
-            _map_lines(getattr(node, name, []), getattr(twin, name, []), filename, lines)
+            _map_lines(getattr(node, name, []), getattr(twin, name, []), filename, lines, rules)

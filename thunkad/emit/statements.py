@@ -12,6 +12,7 @@ from typing import Any
 
 from thunkad.emit.expressions import BINARY, Expressions, arguments, read, write
 from thunkad.emit.linker import Linker, Scan, all_parameters
+from thunkad.errors import Place
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 
@@ -66,6 +67,8 @@ class _Body:
             for node in new:
                 if not hasattr(node, "origin"):
                     node.origin = s.line
+                    if isinstance(s.site, Place):
+                        node.rule = s.site
             out += new
         if bare:
             out.append(_at(ast.Pass(), 0))

@@ -8,6 +8,7 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.errors import CotangentError
+from thunkad.runtime.arrays import zeros
 from thunkad.runtime.shaped import shape_only
 from thunkad.tangents import AbstractZero, InplaceableThunk, NotImplementedTangent, unthunk
 
@@ -23,7 +24,9 @@ def accumulate(x_bar: Any, more: Any) -> Any:
     more = unthunk(more)
     if isinstance(more, AbstractZero):
         return x_bar
-    if isinstance(x_bar, (AbstractZero, NotImplementedTangent)) or isinstance(more, NotImplementedTangent):
+    if isinstance(x_bar, AbstractZero):
+        return np.array(more) if isinstance(more, np.ndarray) else more
+    if isinstance(x_bar, NotImplementedTangent) or isinstance(more, NotImplementedTangent):
         return x_bar + more
     if np.ndim(more) and np.shape(more) != np.shape(x_bar):
         raise CotangentError(f"a cotangent of shape {np.shape(more)} was added to one of shape {np.shape(x_bar)}")
@@ -31,6 +34,20 @@ def accumulate(x_bar: Any, more: Any) -> Any:
         x_bar += more
         return x_bar
     return x_bar + more
+
+
+@shape_only("x")
+def summed(a: Any, b: Any, x: Any) -> Any:
+    """The sum of two cotangents of ``x`` that may be thunks or structural zeros, in memory of its own."""
+    if isinstance(a, InplaceableThunk) and not isinstance(b, InplaceableThunk):
+        a, b = b, a
+    a = unthunk(a)
+    total = zeros(x) if isinstance(a, AbstractZero) else np.array(fit(a, x)) if isinstance(a, np.ndarray) else a
+    if isinstance(total, AbstractZero):
+        return unthunk(b)
+    if isinstance(total, np.ndarray) and total.dtype.kind not in "fc":
+        total = total.astype(float)
+    return accumulate(total, b)
 
 
 def is_buffer(x_bar: Any) -> bool:

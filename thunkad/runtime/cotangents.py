@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedDerivativeError
+from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
@@ -52,7 +53,7 @@ def own(x_bar: Any, x: Any) -> Any:
 def dense(x_bar: Any, x: Any) -> Any:
     """``x_bar``, or zeros like ``x`` where it is a structural zero."""
     x_bar = unthunk(x_bar)
-    return zeros(x) if isinstance(x_bar, AbstractZero) else x_bar
+    return zeros(x) if isinstance(x_bar, AbstractZero) else fit(x_bar, x)
 
 
 def index_add(x_bar: Any, index: Any, v: Any) -> Any:

@@ -1,0 +1,271 @@
+"""Scenarios T28–T33, T38, T39, T41: pullbacks may be called again, and share memory with nobody."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import threading
+import time
+import weakref
+
+import numpy as np
+import product_rules as p
+import pytest
+
+import thunkad as ad
+
+
+def arrays_in(x):
+    if isinstance(x, dict):
+        return [a for v in x.values() for a in arrays_in(v)]
+    if isinstance(x, (list, tuple)):
+        return [a for v in x for a in arrays_in(v)]
+    return [x] if isinstance(x, np.ndarray) else []
+
+
+PROGRAMS = {
+    "sum": lambda x, y: x + y,
+    "copy": lambda x, y: x,
+    "product": lambda x, y: x * y,
+    "pair": lambda x, y: (x, y),
+    "twice": lambda x, y: [x, x, y],
+    "transposed": lambda x, y: (x.T, y[::-1]),
+    "identity rule": lambda x, y: p.same(x) + y,
+    "product rule": lambda x, y: p.called(x, y),
+    "pasted rule": lambda x, y: p.pasted(x, y),
+    "reduced": lambda x, y: np.sum(x * y) + np.sum(x),
+    "rows": lambda x, y: x[0] + y[1],
+    "stacked": lambda x, y: np.stack([x, y]),
+    "dict": lambda x, y: {"a": x, "b": x + y},
+    "branch": lambda x, y: x if x[0, 0] > 0 else y,
+}
+ALL = pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS)
+
+
+def seed_for(value):
+    if isinstance(value, dict):
+        return {k: seed_for(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(seed_for, value))
+    return np.ones(np.shape(value)) if np.ndim(value) else 1.0
+
+
+def scaled(seed, factor):
+    if isinstance(seed, dict):
+        return {k: scaled(v, factor) for k, v in seed.items()}
+    if isinstance(seed, (list, tuple)):
+        return type(seed)(scaled(v, factor) for v in seed)
+    return seed * factor
+
+
+def inputs():
+    rng = np.random.default_rng(3)
+    return np.abs(rng.standard_normal((3, 3))), rng.standard_normal((3, 3))
+
+
+@ALL
+def test_t28_a_pullback_called_twice(f) -> None:
+    x, y = inputs()
+    value, pullback = ad.vjp(f, x, y)
+    seed = seed_for(value)
+    first = tuple(pullback(seed))
+    kept = [a.copy() for a in first]
+    second = tuple(pullback(seed))
+    double = tuple(pullback(scaled(seed, 2.0)))
+    for a, b, c, d in zip(first, kept, second, double):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(a, c)
+        np.testing.assert_allclose(d, 2 * a)
+        assert not np.may_share_memory(a, c)
+
+
+@ALL
+def test_t29_what_is_handed_out_shares_memory_with_nothing(f) -> None:
+    x, y = inputs()
+    value, pullback = ad.vjp(f, x, y)
+    seed = seed_for(value)
+    bars = tuple(pullback(seed))
+    want = [a.copy() for a in bars]
+    before = x.copy(), y.copy()
+    for a, b in itertools.combinations([*bars, x, y, *arrays_in(seed)], 2):
+        assert not np.shares_memory(a, b) or any(a is s for s in arrays_in(seed)) and any(b is s for s in arrays_in(seed))
+    for a in bars:
+        assert a.flags.writeable
+        a[...] = 17.0
+    for a, b in zip(pullback(seed), want):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(x, before[0])
+    np.testing.assert_array_equal(y, before[1])
+
+
+@ALL
+def test_t29_gradients_are_independent_of_each_other(f) -> None:
+    def total(x, y):
+        value = f(x, y)
+        if isinstance(value, dict):
+            value = list(value.values())
+        return sum(np.sum(v) for v in value) if isinstance(value, (list, tuple)) else np.sum(value)
+
+    x, y = inputs()
+    gradient = ad.grad(total, argnums=(0, 1))
+    first = gradient(x, y)
+    want = [a.copy() for a in first]
+    assert not np.shares_memory(*first)
+    for a in first:
+        assert not np.shares_memory(a, x) and not np.shares_memory(a, y)
+        a *= 5.0
+    for a, b in zip(gradient(x, y), want):
+        np.testing.assert_array_equal(a, b)
+
+
+@ALL
+def test_t30_the_seed_may_be_changed_before_entries_are_read(f) -> None:
+    x, y = inputs()
+    value, pullback = ad.vjp(f, x, y)
+    seed = seed_for(value)
+    want = tuple(pullback(seed))
+    bars = pullback(seed)
+    for s in arrays_in(seed):
+        s[...] = 99.0
+    for a, b in zip(bars, want):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_t31_an_input_changed_between_forward_and_back() -> None:
+    def f(x, y):
+        t = x * y
+        return np.sum(t * x)
+
+    x, y = inputs()
+    want = 2 * x * y, x * x
+    _, pullback = ad.vjp(f, x, y)
+    x[...] = 0.0
+    y[...] = 0.0
+    for a, b in zip(pullback(1.0), want):
+        np.testing.assert_allclose(a, b)
+
+
+def cube(x):
+    return x**3
+
+
+@ad.rrule(cube)
+def _(x):
+    if x is None:
+        return None
+    _, square_back = ad.vjp(lambda x: x * x, x)
+
+    def pullback(y_bar):
+        def compute():
+            (first,) = square_back(y_bar)
+            (second,) = square_back(y_bar)
+            return (first + second) * x * 0.75
+
+        return (ad.thunk(compute),)
+
+    return x**3, pullback
+
+
+def test_t32_a_thunk_may_call_another_pullback() -> None:
+    assert ad.grad(lambda x: cube(x) + cube(2.0 * x))(1.5) == pytest.approx(3 * 1.5**2 * 9)
+
+
+FAILURES: list[str] = []
+
+
+def unreliable(x):
+    return 2.0 * x
+
+
+@ad.rrule(unreliable)
+def _(x):
+    if x is None:
+        return None
+
+    def pullback(y_bar):
+        if FAILURES:
+            raise OSError(FAILURES.pop())
+        return (2.0 * y_bar,)
+
+    return 2.0 * x, pullback
+
+
+def test_t33_a_pullback_that_failed_runs_again() -> None:
+    def f(x):
+        return np.sum(unreliable(x * x) + x)
+
+    x = np.array([1.0, 2.0])
+    _, pullback = ad.vjp(f, x)
+    FAILURES.append("no luck")
+    with pytest.raises(OSError, match="no luck"):
+        pullback(1.0)[0]
+    np.testing.assert_array_equal(pullback(1.0)[0], 4 * x + 1)
+    np.testing.assert_array_equal(ad.grad(f)(x), 4 * x + 1)
+
+
+def test_t38_a_thunk_that_ran_lets_go_of_what_it_captured() -> None:
+    class Big(np.ndarray):
+        pass
+
+    captured = np.ones(3).view(Big)
+    gone = weakref.ref(captured)
+    t = ad.Thunk(lambda captured=captured: float(captured.sum()))
+    del captured
+    assert gone() is not None
+    assert t.force() == 3.0
+    gc.collect()
+    assert gone() is None
+
+
+def test_t38_residuals_die_with_the_pullback() -> None:
+    def f(x):
+        return np.sum(np.tanh(x) * x)
+
+    def run():
+        x = np.ones(3)
+        _, pullback = ad.vjp(f, x)
+        bars = pullback(1.0)
+        return weakref.ref(x), pullback, bars
+
+    gone, pullback, bars = run()
+    assert gone() is not None
+    del pullback, bars
+    gc.collect()
+    assert gone() is None
+
+
+def test_t39_two_threads_evaluate_once() -> None:
+    ran = []
+
+    def slow():
+        time.sleep(0.02)
+        ran.append(1)
+        return object()
+
+    t = ad.Thunk(slow)
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(t.force())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ran) == 1 and len(set(map(id, found))) == 1 and len(found) == 8
+
+
+def test_t41_a_seed_that_is_a_thunk_is_evaluated_once() -> None:
+    def f(x, y):
+        return x * y, x + y
+
+    ran = []
+
+    def seed(value):
+        return ad.Thunk(lambda: ran.append(value) or value)
+
+    _, pullback = ad.vjp(f, 2.0, 3.0)
+    bars = pullback(seed((1.0, 1.0)))
+    assert (bars[0], bars[1]) == (4.0, 3.0)
+    assert ran == [(1.0, 1.0)]
+    ran.clear()
+    bars = pullback((seed(1.0), seed(2.0)))
+    assert (bars[0], bars[1], bars[0]) == (5.0, 4.0, 5.0)
+    assert sorted(ran) == [1.0, 2.0]
