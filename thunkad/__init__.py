@@ -20,6 +20,7 @@ from thunkad.errors import (
 )
 from thunkad.inspection import adjoint_source, coverage, explain
 from thunkad.refresh import refresh, rules
+from thunkad import nesting as _nesting  # noqa: F401  (rules of grad itself)
 from thunkad.rules.define import frule, non_differentiable, opt_in, opt_out, rrule, scalar_rule
 from thunkad.tangents import (
     InplaceableThunk,

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from thunkad.compiled import entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
+from thunkad.compiled.nested import Derivative, marked, nests
 from thunkad.inspection import adjoint_source, explain
 from thunkad.tangents import NO_TANGENT, LazyTuple
 
@@ -41,16 +42,19 @@ def grad(
     NonScalarOutputError, NonDifferentiableArgumentError, UnsupportedSyntaxError, NoRuleError
         When the gradient function is called.
     """
-    return _named(f, "grad", entry.gradient(f, "grad", argnums, argnames, has_aux))
+    derivative = entry.gradient(f, "grad", argnums, argnames, has_aux)
+    return marked(_named(f, "grad", derivative), Derivative(f, "grad", argnums, argnames, has_aux))
 
 
 def value_and_grad(
     f: Callable[..., Any], argnums: ArgNums = 0, argnames: ArgNames = None, has_aux: bool = False
 ) -> Callable[..., Any]:
     """Like :func:`grad`; the returned function gives ``(value, gradients)``, with ``has_aux`` ``((value, aux), gradients)``."""
-    return _named(f, "value_and_grad", entry.gradient(f, "value_and_grad", argnums, argnames, has_aux))
+    derivative = entry.gradient(f, "value_and_grad", argnums, argnames, has_aux)
+    return marked(_named(f, "value_and_grad", derivative), Derivative(f, "value_and_grad", argnums, argnames, has_aux))
 
 
+@nests("vjp")
 def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:
     """The value of ``f`` and its pullback.
 
@@ -103,6 +107,7 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: A
     return value, pullback
 
 
+@nests("jvp")
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """The value of ``f`` and its derivative in one direction, by forward mode.
 

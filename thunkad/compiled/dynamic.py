@@ -111,6 +111,8 @@ class Pull:
         if carries and reason_for(fn) is not None:
             message, hint = no_rule_message(fn)
             raise NoRuleError(message, hint=hint)
+        if is_nested(fn):
+            return self.world.derivatives.pull(fn, args, kwargs)
         if isinstance(fn, types.FunctionType):
             if lifted_of(fn) in self.world.lifted:
                 return self.lifted(fn, args, kwargs)
@@ -316,6 +318,11 @@ class Pull:
 
 
 _UFUNC_OR_EMPTY = type("_Operators", (), {"__contains__": lambda self, fn: _hashable(fn) and fn in _UFUNC})()
+
+
+def is_nested(fn: Any) -> bool:
+    """Whether calling ``fn`` takes a derivative."""
+    return any(hasattr(fn, mark) for mark in ("__thunkad_derivative__", "__thunkad_nested__", "__thunkad_pullback__"))
 
 
 def lifted_of(fn: Any) -> Any:

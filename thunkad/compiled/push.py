@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, _hashable
+from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, _hashable, is_nested, lifted_of
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
@@ -70,6 +70,8 @@ class Push:
         return self.by_kind(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
 
     def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        if is_nested(fn):
+            return self.forwarding.derivatives.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.FunctionType):
             return self.function(fn, args, arg_dots, kwargs, kwarg_dots)
         wrapped = getattr(fn, "__wrapped__", None)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 
+import types
 from typing import Any
 
 from thunkad.analysis.resolution import Resolved, Site, resolve
+from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.compiled.push import Push
+from thunkad.forward.flatten import flattened
 from thunkad.forward.generate import parameters, pushforward
 from thunkad.forward.memory import Summary, memory_of, summary_of
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import Kind
+from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kinds)
+from thunkad.kinds.lattice import UNKNOWN, Kind
 from thunkad.pipeline import normal_form
 from thunkad.rules.entry import FRULE
 from thunkad.rules.resolve import MISSING, Decision, lookup
@@ -28,7 +32,10 @@ class Forwarding:
         self.slots: dict[Any, Slot] = {}
         self._analyses: dict[Any, Resolved] = {}
         self._summaries: dict[Any, Summary] = {}
-        self._push = Push(self)
+        self._push = self.pusher = Push(self)
+        self.made: set[int] = set()  # functions that the compiler generated, by identity
+        self._flat: dict[int, n.Function] = {}
+        self._results: dict[Any, Kind] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.world, name)
@@ -49,14 +56,37 @@ class Forwarding:
         key = (id(target) if is_ir else target, kinds)
         found = self._analyses.get(key)
         if found is None:
-            if not is_ir:
-                self.world.guards.code(target)
-            function = target if is_ir else normal_form(target)
+            self.world.guards.code(target)
+            if isinstance(target, Derivation):
+                slot = self.world.derivations.value(target, kinds)
+                self.made.add(id(slot.function))
+                return self.analysis(slot.function, slot.owner, kinds)
+            function = self.normal(target)
             names = [p.name for p in parameters(function)]
-            owner = owner if is_ir else target
+            owner = target if isinstance(target, types.FunctionType) else owner
             found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             self.world.keep(function)
         return found
+
+    def normal(self, target: Any) -> n.Function:
+        """The function in normal form; what was generated here is flattened first."""
+        if not isinstance(target, n.Function):
+            return normal_form(target)
+        if id(target) not in self.made:
+            return target
+        found = self._flat.get(id(target))
+        if found is None:
+            found = self._flat[id(target)] = flattened(target)
+        return found
+
+    def compiled_result_kind(self, compiled: Slot, kinds: tuple[Kind, ...]) -> Kind:
+        """The kind of the result of compiled code."""
+        key = (id(compiled), kinds)
+        if key not in self._results:
+            self._results[key] = UNKNOWN
+            self.made.add(id(compiled.function))
+            self._results[key] = self.analysis(compiled.function, compiled.owner, kinds).result
+        return self._results[key]
 
     def summary(self, site: Site) -> Summary:
         target, owner = self.target(site, None)
@@ -80,6 +110,7 @@ class Forwarding:
         if isinstance(callee, n.Closure):
             return callee.function, owner
         if isinstance(callee, Slot):
+            self.made.add(id(callee.function))
             return callee.function, callee.owner
         return callee, callee
 
@@ -104,7 +135,7 @@ class Forwarding:
         try:
             resolved = self.analysis(target, owner, kinds)
             slot.function = pushforward(slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result)
-            slot.owner = owner if is_ir else target
+            slot.owner = target if isinstance(target, types.FunctionType) else owner
             self.world.load([slot.function], [slot], slot.owner)
         except BaseException:
             del self.slots[key]

@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from thunkad.adjoint.generate import Generator
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.resolution import Resolved
 from thunkad.compiled import policy
+from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
+from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.pushing import forward_decision
 from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning
 from thunkad.forward.generate import pushforward
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind
 from thunkad.pipeline import reached
 from thunkad.rules.entry import name_of
@@ -210,7 +214,9 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         return build_jvp(fn, world, key)
     resolved = resolved_for(fn, world, key)
     owner = resolved.owner
-    generator = Generator(resolved, world, world.is_pure, reached)
+    # what vjp keeps for its pullback must survive that the caller changes the arguments or the value meanwhile
+    sharing = Sharing(volatile=names_outside(resolved)) if key.product == "vjp" else NOTHING_SHARED
+    generator = Generator(resolved, world, world.is_pure, reached, sharing)
     base = resolved.function.name
     if key.product == "vjp":
         function = generator.vjp(f"{base}_vjp", key.wanted, key.has_aux)
@@ -218,9 +224,24 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         with_value = key.product == "value_and_grad"
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
         function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
+    if derivative_of(fn) is not None:
+        function, owner = whole(function, world)
     slot = Slot(function.name, function)
     (call,) = world.load([function], [slot], owner)
     return Specialization(call, function, key)
+
+
+def whole(function: n.Function, world: World) -> tuple[n.Function, Any]:
+    """A derivative of a derivative with all that it calls pasted, and in whose globals it runs."""
+    halves = [s for key, p in world.pairs.items() if isinstance(key[0], Derivation) for s in (p.forward, p.reverse)]
+    made = world.derivations.whole(function, *halves)
+    return made.function, made.owner
+
+
+def names_outside(resolved: Resolved) -> tuple[str, ...]:
+    """The parameters and what is returned: values that the caller has hold of, too."""
+    function = resolved.function
+    return (*function.captures, *(p.name for p in function.params), *walk.names(function.body[-1].value))  # type: ignore[attr-defined]
 
 
 def build_jvp(fn: Any, world: World, key: Key) -> Specialization:

@@ -33,6 +33,8 @@ class Target:
 
 def target_of(f: Any) -> Target:
     """Look through methods, partials, callable objects and caches."""
+    if hasattr(f, "__thunkad_derivative__"):
+        return Target(f, is_library=True)
     if isinstance(f, types.FunctionType):
         if inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
             raise UnsupportedSyntaxError(

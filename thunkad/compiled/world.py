@@ -263,11 +263,11 @@ class World:
         self.pairs[key] = pair
         try:
             if isinstance(target, Derivation):
-                pair.owner = None
                 names = (pair.forward.__name__, pair.reverse.__name__)
-                forward, reverse = self.derivations.halves(target, kinds, demand, *names, sharing.volatile)
-                pair.forward.function, pair.reverse.function = forward, reverse
-                self.load([forward, reverse], [pair.forward, pair.reverse], None)
+                halves = self.derivations.halves(target, kinds, demand, *names, sharing.volatile)
+                for slot, made in zip((pair.forward, pair.reverse), halves):
+                    slot.function, slot.owner = made.function, made.owner
+                    self.load([made.function], [slot], made.owner)
                 return pair
             resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
             pair.shadowed = shadowed_params(resolved, demand, results, sharing)

@@ -1,0 +1,338 @@
+"""Derivatives of functions that take derivatives themselves.
+
+A :class:`Derivation` is the function that ``grad(f)``, ``jvp`` or a pullback of ``f`` computes.  Its value is generated
+reverse or forward code; its own derivatives are forward mode over the *pull* of ``f``,
+
+    f_pull(x, w) = f(x), J(x)ᵀ w
+
+for all inputs that are active outside, whatever the inner derivative was asked for.  One pass with tangents ``x_dot`` and
+``w_dot`` gives the cotangents for every kind of derivation, since ``d(Jᵀw)·x_dot = d/dx (w · J x_dot)``:
+
+    g = grad(f)(x), cotangent u             x_dot = u, w = 1, w_dot = 0   →  cotangent of x
+    v, g = value_and_grad(f)(x), (s, u)     x_dot = u, w = 1, w_dot = s
+    a = pullback of f at x, seed c, u       x_dot = u, w = c              →  of x; the tangent of the value is that of c
+    y, y_dot = jvp(f, x, v), (z, s)         x_dot = v, w = s, w_dot = z   →  of x; Jᵀw is that of v
+
+So only forward mode is ever applied to generated code, at any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thunkad.compiled.load import Slot
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.forward.inline import pasted, polished
+from thunkad.ir import nodes as n
+from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import UNKNOWN, Kind, Num, Tuple
+from thunkad.runtime.cotangents import dense, entry, project, scalar_seed
+from thunkad.runtime.shadows import keep
+from thunkad.tangents import ZERO
+
+KEEP = n.Ref("keep", keep)
+PROJECT, ENTRY, DENSE = n.Ref("project", project), n.Ref("entry", entry), n.Ref("dense", dense)
+SCALAR_SEED, ZERO_REF = n.Ref("scalar_seed", scalar_seed), n.Ref("ZERO", ZERO)
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation:
+    """The derivative of ``target`` (a Python function, an IR function, a derivation) as a function of its arguments.
+
+    ``product``: 'grad', 'value_and_grad', 'jvp' (then the tangents of ``wanted`` are further parameters) or 'pull' (then a
+    cotangent of the value is).  ``owner``: the Python function whose globals an IR function reads.
+    """
+
+    target: Any
+    owner: Any
+    params: tuple[str, ...]  # of the target
+    product: str
+    wanted: tuple[str, ...]
+    single: bool = True
+    has_aux: bool = False
+
+    @property
+    def __name__(self) -> str:  # type: ignore[override]
+        base = getattr(self.target, "name", None) or getattr(self.target, "__name__", "function")
+        return f"{base if base.isidentifier() else 'lambda_'}_{self.product}"
+
+    def key(self) -> Any:
+        target = self.target.key() if isinstance(self.target, Derivation) else id(self.target)
+        return target, self.product, self.wanted, self.single, self.has_aux
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Derivation) and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Those of the derivation: of the target, then tangents or the seed."""
+        names = Names(set(self.params))
+        if self.product == "jvp":
+            return (*self.params, *(names.new(f"{p}_dot") for p in self.wanted))
+        return (*self.params, names.new("value_bar")) if self.product == "pull" else self.params
+
+
+@dataclass(frozen=True)
+class Made:
+    """A function that was put together here, in normal form, and the Python function in whose globals it runs."""
+
+    function: n.Function
+    owner: Any
+
+
+class Derivations:
+    """The code of derivations in one world."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self._pulls: dict[Any, Made] = {}
+        self._values: dict[Any, Slot] = {}
+
+    # ------------------------------------------------------------ the pull of a function
+
+    def pull(self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...]) -> Made:
+        """``f_pull(params, value_bar) -> value, bars of demand`` of the derivation's target."""
+        kinds = kinds[: len(d.params)]
+        key = (id(d.target) if not isinstance(d.target, Derivation) else d.target, kinds, demand)
+        found = self._pulls.get(key)
+        if found is None:
+            pair = self.world.pair_for(d.target, d.owner, kinds, demand)
+            if pair.shadowed:
+                raise UnsupportedSyntaxError(
+                    "a derivative inside a differentiated function of a function that changes its arguments or captured "
+                    "variables in place is not supported",
+                    hint="build new values instead",
+                )
+            names = Names(set(d.params))
+            value, saved, bars, seed = (names.new(x) for x in ("value", "saved", "bars", "value_bar"))
+            body: list[n.Stmt] = [
+                n.Unpack((value, saved), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))),
+                n.Assign(bars, n.Call(ref(pair.reverse), (n.Name(saved), n.Name(seed)))),
+                n.Return(n.TupleExpr((n.Name(value), n.Name(bars)))),
+            ]
+            base = getattr(d.target, "name", None) or getattr(d.target, "__name__", "function")
+            base = base if base.isidentifier() else "lambda_"
+            name = self.world.unique("_".join((base, "pull", *demand)))
+            function = n.Function(name, [n.Param(p) for p in (*d.params, seed)], body)
+            found = self._pulls[key] = self.whole(function, pair.forward, pair.reverse)
+        return found
+
+    def dual(self, d: Derivation, kinds: tuple[Kind, ...], seed_kind: Kind, demand: tuple[str, ...], moving: tuple[str, ...]) -> Slot:
+        """Forward mode over the pull: ``(params, value_bar, dots of moving) -> (value, bars), (value_dot, bars_dot)``."""
+        pull = self.pull(d, kinds, demand)
+        return self.world.forwarding.slot_for(pull.function, pull.owner, (*kinds[: len(d.params)], seed_kind), moving)
+
+    def whole(self, function: n.Function, *slots: Slot) -> Made:
+        """``function`` with the code of ``slots`` pasted, as far as all of it runs in the globals of one function."""
+        owners: list[Any] = []
+        chosen: dict[int, n.Function] = {}
+        for slot in slots:
+            if slot.owner is None or not owners or slot.owner is owners[0]:
+                owners += [] if slot.owner is None else [slot.owner]
+                chosen[id(slot)] = slot.function
+        made = polished(pasted(function, lambda callee: chosen.get(id(callee))))
+        self.world.keep(made)
+        return Made(made, owners[0] if owners else None)
+
+    # ------------------------------------------------------------ values
+
+    def value(self, d: Derivation, kinds: tuple[Kind, ...]) -> Slot:
+        """The derivation as a compiled function of its parameters."""
+        key = (d, kinds)
+        slot = self._values.get(key)
+        if slot is None:
+            slot = self._values[key] = self.make_value(d, kinds)
+        return slot
+
+    def make_value(self, d: Derivation, kinds: tuple[Kind, ...]) -> Slot:
+        world = self.world
+        if d.product == "jvp":
+            return world.forwarding.slot_for(d.target, d.owner, kinds[: len(d.params)], d.wanted)
+        names = Names(set(d.parameters))
+        params = [n.Param(p) for p in d.parameters]
+        name = world.unique(d.__name__)
+        pull = self.pull(d, kinds, d.wanted)
+        value, bars = names.new("value"), names.new("bars")
+        body: list[n.Stmt] = []
+        pull_slot = self.unloaded(pull)
+        call = n.Call(ref(pull_slot), (*map(n.Name, d.params), self.seed(d, kinds, names, body)))
+        body.append(n.Unpack((value, bars), call))
+        last = self.gradients(d, n.Name(bars))
+        if d.product == "value_and_grad":
+            last = n.TupleExpr((n.Name(value), last))
+        elif d.has_aux:
+            last = n.TupleExpr((last, n.Index(n.Name(value), n.Const(1))))
+        body.append(n.Return(last))
+        return self.compiled(self.whole(n.Function(name, params, body), pull_slot, *self.seeding))
+
+    def gradients(self, d: Derivation, bars: n.Expr) -> n.Expr:
+        one = len(d.wanted) == 1
+        parts = [bars if one else n.Index(bars, n.Const(k)) for k in range(len(d.wanted))]
+        projected = [n.Call(PROJECT, (b, n.Name(p))) for b, p in zip(parts, d.wanted)]
+        if d.single and one:
+            return projected[0]
+        return n.TupleExpr(tuple(projected))
+
+    def seed(self, d: Derivation, kinds: tuple[Kind, ...], names: Names, body: list[n.Stmt]) -> n.Expr:
+        """The cotangent of the target's value with which the derivation starts."""
+        self.seeding: tuple[Slot, ...] = ()
+        if d.product == "pull":
+            return n.Name(d.parameters[-1])
+        kind = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
+        if d.has_aux:
+            return n.TupleExpr((n.Const(1.0), ZERO_REF))
+        if isinstance(kind, Num) and kind.is_scalar and kind.is_real:
+            return n.Const(1.0)
+        value, saved = names.new("value"), names.new("saved")
+        pair = self.world.pair_for(d.target, d.owner, kinds[: len(d.params)], d.wanted)
+        self.seeding = (pair.forward,)
+        body.append(n.Unpack((value, saved), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))))
+        return n.Call(SCALAR_SEED, (n.Name(value),))
+
+    def seed_kind(self, d: Derivation, kinds: tuple[Kind, ...]) -> Kind:
+        if d.product in ("grad", "value_and_grad"):
+            one = Num("scalar", "real")
+            return Tuple((one, UNKNOWN)) if d.has_aux else one
+        kind = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
+        return _tangent_kind(kind)
+
+    def result_kind(self, d: Derivation, kinds: tuple[Kind, ...]) -> Kind:
+        """The kind of the derivation's value."""
+        by_name = dict(zip(d.params, kinds))
+        inner = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
+        if d.product == "jvp":
+            return Tuple((inner, _tangent_kind(inner)))
+        gradients = tuple(_tangent_kind(by_name[p]) for p in d.wanted)
+        found: Kind = gradients[0] if d.single and len(gradients) == 1 else Tuple(gradients)
+        if d.product == "value_and_grad":
+            return Tuple((inner, found))
+        if d.has_aux:
+            return Tuple((found, inner.items[1] if isinstance(inner, Tuple) and len(inner.items) == 2 else UNKNOWN))
+        return found
+
+    def unloaded(self, made: Made) -> Slot:
+        """Something to call in code that is only pasted."""
+        slot = Slot(made.function.name, made.function)
+        slot.owner = made.owner
+        return slot
+
+    def compiled(self, made: Made) -> Slot:
+        slot = self.unloaded(made)
+        self.world.load([made.function], [slot], made.owner)
+        return slot
+
+    # ------------------------------------------------------------ the two halves for reverse mode
+
+    def halves(
+        self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], forward_name: str, reverse_name: str,
+        volatile: tuple[str, ...] = ()
+    ) -> tuple[Made, Made]:
+        """``forward(params) -> (value, saved)`` and ``reverse(saved, value_bar) -> cotangents of demand``.
+
+        The reverse half runs the inner function again, so what it is given is saved as it was (``volatile``: copied).
+        """
+        params = d.parameters
+        names = Names(set(params))
+        value, saved, given = names.new("result"), names.new("saved"), names.new("result_bar")
+        as_it_was = (n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in params)
+        kept = n.TupleExpr(tuple(as_it_was))
+        own = self.value(d, kinds)
+        forward: list[n.Stmt] = [
+            n.Assign(saved, kept),
+            n.Assign(value, n.Call(ref(own), tuple(map(n.Name, params)))),
+            n.Return(n.TupleExpr((n.Name(value), n.TupleExpr((n.Name(value), n.Name(saved)))))),
+        ]
+        inner = names.new("arguments")
+        reverse: list[n.Stmt] = [n.Unpack((value, inner), n.Name(saved)), n.Unpack(params, n.Name(inner))]
+        outputs, slots = self.reverse(d, kinds, demand, names, n.Name(value), n.Name(given), reverse)
+        reverse.append(n.Return(outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))))
+        return (
+            self.whole(n.Function(forward_name, [n.Param(p) for p in params], forward), own),
+            self.whole(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), *slots),
+        )
+
+    def reverse(
+        self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], names: Names, value: n.Expr, given: n.Expr,
+        out: list[n.Stmt],
+    ) -> tuple[list[n.Expr], tuple[Slot, ...]]:  # fmt: skip
+        """The cotangents of ``demand`` from that of the derivation's value, by one pass of forward mode over the pull."""
+        extra = dict(zip(d.parameters[len(d.params) :], d.wanted if d.product == "jvp" else ("",)))
+        inner = tuple(p for p in demand if p in d.params)
+        bars_wanted = tuple(dict.fromkeys((*inner, *(extra[p] for p in demand if d.product == "jvp" and p in extra))))
+        if not bars_wanted:
+            bars_wanted = d.wanted[:1]
+        directions, seed, seed_dot = self.directions(d, kinds, names, value, given, out)
+        pull = self.pull(d, kinds, bars_wanted)
+        seed_name = pull.function.params[-1].name
+        moving = (*d.wanted, *((seed_name,) if seed_dot is not None else ()))
+        slot = self.dual(d, kinds, self.seed_kind(d, kinds), bars_wanted, moving)
+        dots = [*directions, *([seed_dot] if seed_dot is not None else [])]
+        primal, tangent = names.new("primal"), names.new("tangent")
+        call = n.Call(ref(slot), (*map(n.Name, d.params), seed, *dots))
+        out.append(n.Unpack((primal, tangent), call))
+        first, bars = names.new("value"), names.new("bars")
+        first_dot, bars_dot = names.new("value_dot"), names.new("bars_dot")
+        out.append(n.Unpack((first, bars), n.Name(primal)))
+        last = slot.function.body[-1]
+        assert type(last) is n.Return and type(last.value) is n.TupleExpr
+        if last.value.items[1] == ZERO_REF:  # nothing that it computes depends on what moves
+            out += [n.Assign(first_dot, ZERO_REF), n.Assign(bars_dot, n.TupleExpr((ZERO_REF,) * max(2, len(bars_wanted))))]
+        else:
+            out.append(n.Unpack((first_dot, bars_dot), n.Name(tangent)))
+        one = len(bars_wanted) == 1
+        still = last.value.items[1] == ZERO_REF
+        results: list[n.Expr] = []
+        for p in demand:
+            if p in extra and d.product == "jvp":
+                k = bars_wanted.index(extra[p])
+                results.append(n.Name(bars) if one else n.Index(n.Name(bars), n.Const(k)))
+            elif p in extra:
+                results.append(n.Name(first_dot))
+            elif still:
+                results.append(n.Call(DENSE, (ZERO_REF, n.Name(p))))
+            else:
+                k = bars_wanted.index(p)
+                part = n.Name(bars_dot) if one else n.Call(ENTRY, (n.Name(bars_dot), n.Const(k)))
+                results.append(n.Call(DENSE, (part, n.Name(p))))
+        return results, (slot, *self.seeding)
+
+    def directions(
+        self, d: Derivation, kinds: tuple[Kind, ...], names: Names, value: n.Expr, given: n.Expr, out: list[n.Stmt]
+    ) -> tuple[list[n.Expr], n.Expr, n.Expr | None]:
+        """The tangents of the wanted parameters, the seed, and the tangent of the seed."""
+
+        def part(k: int) -> n.Expr:
+            return n.Call(ENTRY, (given, n.Const(k)))
+
+        if d.product == "jvp":
+            seed = n.Call(DENSE, (part(1), n.Index(value, n.Const(0))))
+            return [n.Name(p) for p in d.parameters[len(d.params) :]], seed, n.Call(DENSE, (part(0), n.Index(value, n.Const(0))))
+        gradients, seed_dot = given, None
+        if d.product == "value_and_grad":
+            gradients, seed_dot = part(1), part(0)
+        elif d.has_aux:
+            gradients, seed_dot = part(0), n.TupleExpr((n.Const(0.0), part(1)))
+        if d.product == "value_and_grad" and not d.has_aux:
+            seed_dot = n.Call(DENSE, (seed_dot, n.Index(value, n.Const(0))))
+        found = []
+        for k, p in enumerate(d.wanted):
+            one = d.single and len(d.wanted) == 1
+            found.append(n.Call(DENSE, (gradients if one else n.Call(ENTRY, (gradients, n.Const(k))), n.Name(p))))
+        return found, self.seed(d, kinds, names, out), seed_dot
+
+
+def ref(slot: Slot) -> n.Ref:
+    return n.Ref(slot.__name__, slot)
+
+
+def _tangent_kind(kind: Kind) -> Kind:
+    if isinstance(kind, Num):
+        field = "real" if kind.is_real else kind.field
+        return Num("scalar" if kind.form == "python" else kind.form, field, kind.ndim)
+    if isinstance(kind, Tuple):
+        return Tuple(tuple(map(_tangent_kind, kind.items)))
+    return UNKNOWN

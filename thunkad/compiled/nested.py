@@ -1,0 +1,197 @@
+"""Which derivation a derivative function is, and how the arguments of a call of it are bound.
+
+``grad(f)`` returns a function that carries a :class:`Derivative`.  Here it becomes a :class:`Derivation` of the innermost
+function that has code, whose leading parameters are what partials, methods and closures on the way have fixed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from thunkad.analysis.resolution import Site, as_operand
+from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.target import target_of
+from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.ir import nodes as n
+from thunkad.runtime.cotangents import entry
+from thunkad.tangents import NO_TANGENT, ZERO, Tangent
+
+MARK = "__thunkad_derivative__"
+NESTED = "__thunkad_nested__"
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """What a derivative function that was handed out is the derivative of."""
+
+    f: Any
+    product: str
+    argnums: Any = 0
+    argnames: Any = None
+    has_aux: bool = False
+
+
+def marked(fn: Any, derivative: Derivative) -> Any:
+    """``fn``, known as this derivative wherever it is called in differentiated code."""
+    setattr(fn, MARK, derivative)
+    return fn
+
+
+def nests(what: str) -> Callable[[Any], Any]:
+    """Mark a function of the public interface that takes a derivative when it is called."""
+
+    def mark(fn: Any) -> Any:
+        setattr(fn, NESTED, what)
+        return fn
+
+    return mark
+
+
+@dataclass
+class Bound:
+    """A function with code and the arguments of one call of it, by parameter; ``own`` are the caller's positional ones."""
+
+    target: Any
+    owner: Any
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    own: list[str]
+    keywords: dict[str, str] = field(default_factory=dict)
+
+
+def derivative_of(fn: Any) -> Derivative | None:
+    return getattr(fn, MARK, None) if isinstance(fn, types.FunctionType) else None
+
+
+class Binder:
+    """Binds calls in one world.  ``wrap`` makes an operand of a value that is not one of the call's own arguments."""
+
+    def __init__(self, world: Any, wrap: Callable[[str, Any], Any], pack: Callable[[tuple[Any, ...]], Any]) -> None:
+        self.world, self.wrap, self.pack = world, wrap, pack
+
+    def derivation(self, spec: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Derivation, Bound]:
+        """The derivation that calling a derivative function is, with its arguments."""
+        bound = self.bind(spec.f, args, kwargs)
+        wanted, single = self.wanted(spec, bound)
+        d = Derivation(bound.target, bound.owner, bound.names, spec.product, wanted, single, spec.has_aux)
+        return d, bound
+
+    def wanted(self, spec: Derivative, bound: Bound) -> tuple[tuple[str, ...], bool]:
+        if spec.argnames is not None:
+            single = isinstance(spec.argnames, str)
+            names = (spec.argnames,) if single else tuple(spec.argnames)
+            for name in names:
+                if name not in bound.names:
+                    raise ArgumentError(f"argnames: there is no parameter {name!r}; there are {', '.join(bound.names)}")
+            return names, single
+        single = not isinstance(spec.argnums, (tuple, list))
+        numbers = (spec.argnums,) if single else tuple(spec.argnums)
+        for number in numbers:
+            if not -len(bound.own) <= number < len(bound.own):
+                raise ArgumentError(f"argnums: {number} is out of range; there are {len(bound.own)} positional arguments")
+        return tuple(bound.own[number] for number in numbers), single
+
+    def bind(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+        spec = derivative_of(f)
+        if spec is not None:
+            d, bound = self.derivation(spec, args, kwargs)
+            return Bound(d, None, d.parameters, bound.values, bound.own)
+        target = target_of(f)
+        before = tuple(self.wrap("fixed", v) for v in target.before)
+        keywords = {**{k: self.wrap(k, v) for k, v in (target.keywords or {}).items()}, **kwargs}
+        if derivative_of(target.fn) is not None:
+            bound = self.bind(target.fn, (*before, *args), keywords)
+            return Bound(bound.target, bound.owner, bound.names, bound.values, bound.own[len(before) :])
+        if target.is_library:
+            return self.library(target.fn, (*before, *args), keywords, len(before))
+        return self.function(target.fn, (*before, *args), keywords, len(before))
+
+    def library(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
+        function = self.world.library_function(fn, len(args), tuple(kwargs))
+        names = tuple(p.name for p in function.params)
+        return Bound(function, None, names, (*args, *kwargs.values()), list(names[skip : len(args)]))
+
+    def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
+        signature = inspect.signature(fn, follow_wrapped=False)
+        given = signature.bind(*args, **kwargs).arguments
+        names, values, own = [], [], []
+        for name, p in signature.parameters.items():
+            if p.kind is p.VAR_KEYWORD:
+                if given.get(name):
+                    raise UnsupportedSyntaxError("a nested derivative of a function with **keywords is not supported")
+                value: Any = self.wrap(name, {})
+            elif p.kind is p.VAR_POSITIONAL:
+                value = self.pack(tuple(given.get(name, ())))
+                own += [""] * len(given.get(name, ()))
+            else:
+                value = given[name] if name in given else self.wrap(name, p.default)
+                if p.kind is not p.KEYWORD_ONLY:
+                    own.append(name)
+            names.append(name)
+            values.append(value)
+        lifted = self.world.lifted.get(fn.__dict__.get("lifted", fn))
+        target, owner = (fn, fn) if lifted is None else lifted
+        return Bound(target, owner, tuple(names), tuple(values), own[skip:])
+
+
+def fixed_count(f: Any) -> int:
+    """How many arguments partials, methods and derivatives of them fix in front of a call's own."""
+    spec = derivative_of(f)
+    if spec is not None:
+        return fixed_count(spec.f)
+    if isinstance(f, functools.partial):
+        return fixed_count(f.func) + len(f.args)
+    if isinstance(f, types.MethodType):
+        return fixed_count(f.__func__) + 1
+    return 0 if isinstance(f, types.FunctionType) else len(target_of(f).before)
+
+
+def fixed_dots(f: Any, f_dot: Any) -> list[Any]:
+    """The tangents of those arguments, out of the tangent of ``f``."""
+    spec = derivative_of(f)
+    if spec is not None:
+        return fixed_dots(spec.f, f_dot)
+    if isinstance(f, functools.partial):
+        parts = entry(f_dot, "args")
+        return [*fixed_dots(f.func, entry(f_dot, "func")), *(entry(parts, k) for k in range(len(f.args)))]
+    if isinstance(f, types.MethodType):
+        return [*fixed_dots(f.__func__, ZERO), f_dot]
+    return [] if isinstance(f, types.FunctionType) else [f_dot] * fixed_count(f)
+
+
+def callee_bar(f: Any, bars: list[Any]) -> Any:
+    """The cotangent of ``f`` from those of the arguments that it fixes (consumed from the front of ``bars``)."""
+    spec = derivative_of(f)
+    if spec is not None:
+        return callee_bar(spec.f, bars)
+    if isinstance(f, functools.partial):
+        inner = callee_bar(f.func, bars)
+        own = tuple(bars.pop(0) for _ in f.args)
+        return Tangent(functools.partial, {"func": inner, "args": own, "keywords": {}})
+    if isinstance(f, types.MethodType):
+        callee_bar(f.__func__, bars)
+        return bars.pop(0)
+    if isinstance(f, types.FunctionType):
+        return NO_TANGENT
+    return bars.pop(0) if fixed_count(f) else NO_TANGENT
+
+
+
+
+def nested_site(world: Any, fn: Any, args: Any, kwargs: Any) -> Site | None:
+    """What a call of a derivative function, of ``jvp`` or of ``vjp`` stands for at transform time."""
+    if getattr(fn, NESTED, None) is not None:
+        return Site("dynamic")
+    spec = derivative_of(fn)
+    if spec is None:
+        return None
+    if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+        return Site("dynamic")
+    binder = Binder(world, as_operand, n.TupleExpr)
+    d, bound = binder.derivation(spec, args, dict(kwargs))
+    return Site("inside", d, bound=tuple(zip(bound.names, bound.values)))

@@ -1,0 +1,200 @@
+"""Calls of derivatives inside differentiated code, decided when the code runs: values, cotangents and tangents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, callee_bar, fixed_count, fixed_dots
+from thunkad.errors import ArgumentError
+from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.observe import kind_of
+from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.dots import tangent_for
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
+
+
+class NestedPullback:
+    """The pullback of a ``vjp`` that was called inside differentiated code: a function of the cotangent and the arguments."""
+
+    __thunkad_pullback__ = True
+
+    def __init__(self, nested: Nested, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.nested, self.f, self.args, self.kwargs = nested, f, args, kwargs
+
+    def __call__(self, value_bar: Any) -> Any:
+        d, bound = self.nested.of_pullback(self)
+        values = (*bound.values, value_bar)
+        return self.nested.arranged(d, bound, self.nested.value(d, values))
+
+
+class Nested:
+    """Run-time handling of derivatives in one world."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.binder = Binder(world, lambda name, value: value, lambda values: values)
+
+    # ------------------------------------------------------------ derivations and their values
+
+    def value(self, d: Derivation, values: tuple[Any, ...]) -> Any:
+        with self.world.lock:
+            slot = self.world.derivations.value(d, tuple(map(kind_of, values)))
+        return slot.cell.cell_contents(*values)
+
+    def of_pullback(self, pullback: NestedPullback) -> tuple[Derivation, Bound]:
+        bound = self.binder.bind(pullback.f, pullback.args, pullback.kwargs)
+        by_name = dict(zip(bound.names, bound.values))
+        wanted = tuple(p for p in bound.own if p and may_have_tangent(kind_of(by_name[p])))
+        return Derivation(bound.target, bound.owner, bound.names, "pull", wanted, False), bound
+
+    def arranged(self, d: Derivation, bound: Bound, parts: Any) -> tuple[Any, ...]:
+        """Gradients by parameter → one for each of the call's own positional arguments."""
+        by_name = dict(zip(d.wanted, parts))
+        return tuple(by_name.get(p, NO_TANGENT) for p in bound.own)
+
+    def disarranged(self, d: Derivation, bound: Bound, parts: Any) -> tuple[Any, ...]:
+        """The other way round, for cotangents of gradients."""
+        by_name = {p: entry(parts, k) for k, p in enumerate(bound.own)}
+        return tuple(by_name[p] for p in d.wanted)
+
+    # ------------------------------------------------------------ reverse mode
+
+    def pull(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The value of a call and a function from its cotangent to those of the callee, the arguments, the keywords."""
+        kind = getattr(fn, NESTED, None)
+        if kind == "jvp":
+            return self.pull_jvp(*args, **kwargs)
+        if kind == "vjp":
+            return self.pull_vjp(args[0], args[1:], kwargs)
+        if isinstance(fn, NestedPullback):
+            return self.pull_pullback(fn, *args)
+        spec: Derivative = fn.__thunkad_derivative__
+        d, bound = self.binder.derivation(spec, args, kwargs)
+        value, back = self.halves(d, bound.values)
+
+        def pullback(value_bar: Any) -> Any:
+            by_name = back(value_bar)
+            return self.by_call(spec.f, bound, by_name, args, kwargs)
+
+        return value, pullback
+
+    def halves(self, d: Derivation, values: tuple[Any, ...]) -> Any:
+        """The value of a derivation and a function from its cotangent to those of its parameters, by name."""
+        names = d.parameters
+        kinds = tuple(map(kind_of, values))
+        demand = tuple(p for p, k in zip(names, kinds) if may_have_tangent(k))
+        with self.world.lock:
+            pair = self.world.pair_for(d, None, kinds, demand)
+        value, saved = pair.forward.cell.cell_contents(*values)
+
+        def back(value_bar: Any) -> dict[str, Any]:
+            parts = pair.reverse.cell.cell_contents(saved, value_bar)
+            return dict(zip(demand, parts if len(demand) > 1 else (parts,)))
+
+        return value, back
+
+    def by_call(self, f: Any, bound: Bound, by_name: dict[str, Any], args: Any, kwargs: Any) -> Any:
+        fixed = [by_name.get(p, NO_TANGENT) for p in bound.names[: fixed_count(f)]]
+        own = [by_name.get(p, NO_TANGENT) for p in bound.own[: len(args)]]
+        return callee_bar(f, fixed), own, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
+
+    def pull_jvp(self, f: Any, primals: Any, tangents: Any) -> Any:
+        d, bound, moving = self.of_jvp(f, primals, tangents)
+        values = (*bound.values, *(tangents[k] for k in moving))
+        value, back = self.halves(d, values)
+
+        def pullback(value_bar: Any) -> Any:
+            by_name = back(value_bar)
+            of_f, own, _ = self.by_call(f, bound, by_name, primals, {})
+            dots = dict(zip(moving, (by_name.get(p, ZERO) for p in d.parameters[len(d.params) :])))
+            return NO_TANGENT, [of_f, tuple(own), tuple(dots.get(k, NO_TANGENT) for k in range(len(tangents)))], {}
+
+        return value, pullback
+
+    def of_jvp(self, f: Any, primals: Any, tangents: Any) -> tuple[Derivation, Bound, list[int]]:
+        if len(primals) != len(tangents):
+            raise ArgumentError(f"jvp: {len(primals)} primals and {len(tangents)} tangents")
+        bound = self.binder.bind(f, tuple(primals), {})
+        for k, (x, dot) in enumerate(zip(primals, tangents)):
+            tangent_for(dot, x, f"argument {k}")
+        moving = [k for k, dot in enumerate(tangents) if dot is not None and not isinstance(dot, AbstractZero)]
+        wanted = tuple(bound.own[k] for k in moving)
+        return Derivation(bound.target, bound.owner, bound.names, "jvp", wanted, False), bound, moving
+
+    def pull_vjp(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if kwargs.pop("has_aux", False):
+            raise ArgumentError("vjp with has_aux inside a differentiated function is not supported")
+        pull = self.world.puller
+        value, back = pull.whole(f, args, kwargs)
+
+        def pullback(both_bar: Any) -> Any:
+            value_bar, pullback_bar = entry(both_bar, 0), entry(both_bar, 1)
+            of_f, own, named = NO_TANGENT, [ZERO] * len(args), {k: ZERO for k in kwargs}
+            if not isinstance(value_bar, AbstractZero):
+                of_f, own, named = back(value_bar)
+            if not isinstance(pullback_bar, AbstractZero):
+                of_f = add(of_f, entry(pullback_bar, "f"))
+                parts = entry(pullback_bar, "args")
+                own = [add(a, entry(parts, k)) for k, a in enumerate(own)]
+            return NO_TANGENT, [of_f, *own], named
+
+        return (value, NestedPullback(self, f, args, kwargs)), pullback
+
+    def pull_pullback(self, fn: NestedPullback, value_bar: Any) -> Any:
+        d, bound = self.of_pullback(fn)
+        found, back = self.halves(d, (*bound.values, value_bar))
+
+        def pullback(bars_bar: Any) -> Any:
+            by_name = back(self.disarranged(d, bound, bars_bar))
+            of_f, own, _ = self.by_call(fn.f, bound, by_name, fn.args, {})
+            return Tangent(NestedPullback, {"f": of_f, "args": tuple(own)}), [by_name.get(d.parameters[-1], ZERO)], {}
+
+        return self.arranged(d, bound, found), pullback
+
+    # ------------------------------------------------------------ forward mode
+
+    def push(self, fn: Any, fn_dot: Any, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
+        """The value of a call and its tangent."""
+        kind = getattr(fn, NESTED, None)
+        if kind == "jvp":
+            f, primals, tangents = args
+            f_dot, primal_dots, tangent_dots = arg_dots
+            d, bound, moving = self.of_jvp(f, primals, tangents)
+            dots = self.dots_of(f, f_dot, bound, tuple(entry(primal_dots, k) for k in range(len(primals))), {})
+            dots.update(zip(d.parameters[len(d.params) :], (entry(tangent_dots, k) for k in moving)))
+            return self.dual(d, (*bound.values, *(tangents[k] for k in moving)), dots)
+        if kind == "vjp":
+            value, value_dot = self.world.forwarding.pusher.whole(args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots)
+            made = NestedPullback(self, args[0], tuple(args[1:]), kwargs)
+            return (value, made), (value_dot, Tangent(NestedPullback, {"f": arg_dots[0], "args": tuple(arg_dots[1:])}))
+        if isinstance(fn, NestedPullback):
+            d, bound = self.of_pullback(fn)
+            own = entry(fn_dot, "args")
+            dots = self.dots_of(fn.f, entry(fn_dot, "f"), bound, tuple(entry(own, k) for k in range(len(fn.args))), {})
+            dots[d.parameters[-1]] = arg_dots[0]
+            value, value_dot = self.dual(d, (*bound.values, args[0]), dots)
+            value_dot = ZERO if isinstance(value_dot, AbstractZero) else self.arranged(d, bound, value_dot)
+            return self.arranged(d, bound, value), value_dot
+        spec: Derivative = fn.__thunkad_derivative__
+        d, bound = self.binder.derivation(spec, args, kwargs)
+        return self.dual(d, bound.values, self.dots_of(spec.f, fn_dot, bound, arg_dots, kwarg_dots))
+
+    def dots_of(self, f: Any, f_dot: Any, bound: Bound, arg_dots: Any, kwarg_dots: Any) -> dict[str, Any]:
+        dots = dict(zip(bound.names, fixed_dots(f, f_dot)))
+        dots.update({p: d for p, d in zip(bound.own, arg_dots) if p})
+        dots.update(kwarg_dots)
+        return dots
+
+    def dual(self, d: Derivation, values: Any, dots: dict[str, Any]) -> Any:
+        kinds = tuple(map(kind_of, values))
+        demand = tuple(
+            p for p, k in zip(d.parameters, kinds) if may_have_tangent(k) and not isinstance(dots.get(p, ZERO), AbstractZero)
+        )
+        if not demand:
+            return self.value(d, tuple(values)), ZERO
+        with self.world.lock:
+            slot = self.world.forwarding.slot_for(d, None, kinds, demand)
+        return slot.cell.cell_contents(*values, *(dots[p] for p in demand))
+
+

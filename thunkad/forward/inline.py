@@ -1,0 +1,185 @@
+"""Generated functions pasted into generated functions, and what that leaves cleaned up.
+
+Derivations (see :mod:`thunkad.compiled.derivations`) are put together from calls of generated code.  Pasting the callees
+makes one function of it: the tuples that were handed over disappear, constants fold, and what nobody needs is dropped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from thunkad.adjoint.generate import _taken as taken_names
+from thunkad.analysis.resolution import Site
+from thunkad.forward.calls import EFFECT, tidy
+from thunkad.forward.flatten import flattened
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.normal.forward_tuples import forward_tuples
+from thunkad.optimise.dead import Purity, eliminate
+from thunkad.optimise.purity import is_pure
+from thunkad.runtime.arrays import conjugate
+from thunkad.runtime.cotangents import dense
+from thunkad.tangents import ZERO
+
+#: Gives the function of a pinned callee that is to be pasted, or None.
+Choose = Callable[[Any], n.Function | None]
+
+
+def pasted(function: n.Function, choose: Choose) -> n.Function:
+    """``function`` with calls of the chosen callees replaced by their bodies."""
+    names = Names(taken_names(function))
+    body = _Paste(names, choose).block(function.body)
+    return n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
+
+
+class _Paste:
+    def __init__(self, names: Names, choose: Choose) -> None:
+        self.names, self.choose = names, choose
+
+    def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
+        out: list[n.Stmt] = []
+        for s in block:
+            if type(s) is n.If:
+                s = n.If(s.test, self.block(s.body), self.block(s.orelse), line=s.line, site=s.site)
+            elif type(s) is n.For:
+                s = n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, line=s.line, site=s.site)
+            elif type(s) is n.While:
+                s = n.While(self.block(s.test_body), s.test, self.block(s.body), s.stop, line=s.line, site=s.site)
+            callee = self.callee(s)
+            if callee is None:
+                out.append(s)
+            else:
+                self.paste(s, callee, out)
+        return out
+
+    def callee(self, s: n.Stmt) -> n.Function | None:
+        if type(s) not in (n.Assign, n.Unpack) or type(s.value) is not n.Call or type(s.value.func) is not n.Ref:
+            return None
+        if s.value.kwargs or any(type(a) is n.Star for a in s.value.args):
+            return None
+        return self.choose(s.value.func.value)
+
+    def paste(self, s: Any, callee: n.Function, out: list[n.Stmt]) -> None:
+        params = [p.name for p in callee.params]
+        bound = walk.assigned(callee.body)
+        mapping: dict[str, n.Expr] = {}
+        for p, a in zip(params, s.value.args, strict=True):
+            if p not in bound and type(a) in n.ATOMS:
+                mapping[p] = a
+                continue
+            name = self.names.new(p)
+            out.append(n.Assign(name, a, line=s.line))
+            mapping[p] = n.Name(name)
+        for local in sorted(bound - set(params)):
+            mapping[local] = n.Name(self.names.new(local))
+        for x in callee.body:
+            if type(x) is n.Return:
+                value = walk.substitute(x.value, mapping)
+                new = n.Assign(s.target, value) if type(s) is n.Assign else n.Unpack(s.targets, value)
+                new.line = s.line
+                out.append(new)
+            else:
+                out.append(rebound(x, mapping))
+
+
+def rebound(s: n.Stmt, mapping: dict[str, n.Expr]) -> n.Stmt:
+    """A copy of ``s`` over other names; what its site says of operands by name no longer holds."""
+    new = walk.map_stmt(s, lambda e: walk.substitute(e, mapping), lambda i: mapping[i].id if i in mapping else i)  # type: ignore[union-attr]
+    return new
+
+
+def polished(function: n.Function) -> n.Function:
+    """``function`` in normal form, with constants and copies folded and without what neither its result nor an effect needs."""
+    flat = flattened(function)
+    body = flat.body
+    for _ in range(4):
+        before = _size(body)
+        body = forward_tuples(_with(flat, _Fold(body).block(body))).body
+        body = eliminate(body, set(), Purity(pure, lambda s: None, lambda s: None))
+        if _size(body) == before:
+            break
+    return _with(flat, body)
+
+
+def _with(function: n.Function, body: list[n.Stmt]) -> n.Function:
+    return n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
+
+
+def _size(block: list[n.Stmt]) -> int:
+    return sum(1 for _ in walk.statements(block))
+
+
+def pure(s: n.Stmt) -> bool:
+    """Whether a statement of generated code may be dropped; shape checks were made when the value was computed."""
+    e = s.value  # type: ignore[attr-defined]
+    if s.site == EFFECT or type(e) is n.Inplace:
+        return False
+    if isinstance(s.site, Site):
+        return is_pure(e, s.site, lambda site: False)
+    if type(e) is n.Call:
+        root = e.func
+        while type(root) is n.Attr:
+            root = root.value
+        name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
+        changes = name in ("pop", "index_add", "accumulate", "push", "pull", "pull_packed", "set_entry", "set_field")
+        made_here = type(root) is n.Ref and not hasattr(root.value, "function")
+        return made_here and not changes and not getattr(root.value, "__module__", "").startswith("numpy.random")
+    return True
+
+
+class _Fold:
+    """Copies and constants put where they are read, and what that makes simpler."""
+
+    def __init__(self, body: list[n.Stmt]) -> None:
+        self.bound = Counter(w for s in walk.statements(body) for w in walk.writes(s))
+        self.changed = {root for s in walk.statements(body) if (root := _changed(s)) is not None}
+
+    def block(self, block: list[n.Stmt], known: dict[str, n.Expr] | None = None) -> list[n.Stmt]:
+        known = {} if known is None else known
+        return [self.statement(s, known) for s in block]
+
+    def statement(self, s: Any, known: dict[str, n.Expr]) -> n.Stmt:
+        t = type(s)
+        if t is n.If:
+            test = walk.substitute(s.test, known)
+            return n.If(test, self.block(s.body, dict(known)), self.block(s.orelse, dict(known)), line=s.line, site=s.site)
+        if t is n.For:
+            iterable = walk.substitute(s.iter, known)
+            return n.For(s.target, iterable, self.block(s.body, dict(known)), s.stop, s.count, line=s.line, site=s.site)
+        if t is n.While:
+            head = dict(known)
+            return n.While(self.block(s.test_body, head), walk.substitute(s.test, head), self.block(s.body, head), s.stop, line=s.line)
+        if t is n.Assert:
+            return s
+        new: Any = walk.map_stmt(s, lambda e: simpler(walk.substitute(e, known)))
+        if t is n.Assign and self.bound[s.target] == 1 and self.movable(new.value):
+            known[s.target] = new.value
+        return new
+
+    def movable(self, e: n.Expr) -> bool:
+        """Whether ``e`` is the same wherever it is read, and reading it there says the same."""
+        if type(e) is n.Name:
+            return self.bound[e.id] <= 1
+        return type(e) is n.Const or type(e) is n.Ref and e.value is ZERO
+
+
+def _changed(s: n.Stmt) -> str | None:
+    if type(s) in (n.Store, n.Update):
+        root = s.target
+        while type(root) in (n.Index, n.Attr):
+            root = root.value
+        return root.id if type(root) is n.Name else None
+    return s.target if type(s) is n.Append else None
+
+
+def simpler(e: n.Expr) -> n.Expr:
+    e = tidy(e)
+    if type(e) is n.Call and type(e.func) is n.Ref and e.args and type(e.args[0]) is n.Const and type(e.args[0].value) is float:
+        if e.func.value in (dense, conjugate):
+            return e.args[0]
+    return e
+
+

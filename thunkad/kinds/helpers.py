@@ -1,0 +1,60 @@
+"""The kinds of what the runtime helpers of generated code return, for code that is differentiated again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.kinds import results
+from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Kind, Num, join_fields
+from thunkad.runtime import arrays, cotangents, dots
+from thunkad.runtime.accumulate import accumulate
+from thunkad.tangents import unthunk
+
+
+def _like_second(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    """A tangent of the second argument, made of the first."""
+    given, x = args[0], args[-1] if len(args) < 2 else args[1]
+    if not isinstance(x, Num):
+        return UNKNOWN
+    field = "real" if x.is_real else x.field
+    field = join_fields(field, given.field) if isinstance(given, Num) else field
+    return Num("scalar" if x.form == "python" else x.form, field, x.ndim)
+
+
+def _first(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return args[0]
+
+
+def _sum(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return results.binary("+", args[0], args[1]) if all(isinstance(a, Num) for a in args) else UNKNOWN
+
+
+def _number(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return NUMERIC
+
+
+def _entry_dot(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return _like_second([UNKNOWN, args[-1]], {})
+
+
+results.RESULT_OF_HELPER.update(
+    {
+        arrays.unbroadcast: _like_second,
+        arrays.stretch: _like_second,
+        arrays.zeros: _like_second,
+        arrays.conjugate: _first,
+        arrays.expand: _like_second,
+        cotangents.own: _like_second,
+        cotangents.dense: _like_second,
+        cotangents.project: _like_second,
+        cotangents.project_copy: _like_second,
+        cotangents.add: _sum,
+        cotangents.index_add: _first,
+        cotangents.scalar_seed: _number,
+        dots.tangent_buffer: _like_second,
+        dots.entry_dot: _entry_dot,
+        dots.field_dot: _entry_dot,
+        accumulate: _sum,
+        unthunk: _first,
+    }
+)

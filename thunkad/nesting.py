@@ -1,0 +1,40 @@
+"""Rules of the functions that make derivatives: differentiating ``grad(f)`` is differentiating ``f``.
+
+The tangent of a derivative function is the tangent of the function that it is the derivative of (of what that captured).
+"""
+
+from __future__ import annotations
+
+from thunkad.api import grad, value_and_grad
+from thunkad.rules.library import frule, rrule
+from thunkad.tangents import NoTangent
+
+
+@rrule(grad)
+def _(f, argnums=0, argnames=None, has_aux=False):
+    g = grad(f, argnums, argnames, has_aux)
+
+    def pullback(g_bar):
+        return g_bar, NoTangent(), NoTangent(), NoTangent()
+
+    return g, pullback
+
+
+@frule(grad)
+def _(f, argnums=0, argnames=None, has_aux=False, *, f_dot):
+    return grad(f, argnums, argnames, has_aux), f_dot
+
+
+@rrule(value_and_grad)
+def _(f, argnums=0, argnames=None, has_aux=False):
+    g = value_and_grad(f, argnums, argnames, has_aux)
+
+    def pullback(g_bar):
+        return g_bar, NoTangent(), NoTangent(), NoTangent()
+
+    return g, pullback
+
+
+@frule(value_and_grad)
+def _(f, argnums=0, argnames=None, has_aux=False, *, f_dot):
+    return value_and_grad(f, argnums, argnames, has_aux), f_dot

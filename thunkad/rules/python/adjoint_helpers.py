@@ -1,0 +1,112 @@
+"""Forward rules of what generated reverse code calls, so that it can be differentiated again.
+
+All are linear in the cotangents that they take and constant in the values whose shape or structure they read.
+"""
+
+from __future__ import annotations
+
+from thunkad.rules.library import frule, non_differentiable
+from thunkad.rules.linear import linear
+from thunkad.runtime import arrays, cotangents, dots, shapes
+from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
+from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
+from thunkad.runtime.dots import outward
+from thunkad.tangents import unthunk
+
+linear(cotangents.split, cotangents.like, cotangents.seed_of, dots.spread)
+non_differentiable(
+    arrays.zeros,
+    arrays.rounds,
+    arrays.is_zero,
+    cotangents.scalar_seed,
+    cotangents.aux_seed,
+    shapes.broadcast,
+    shapes.matmul_shape,
+)
+
+
+@frule(unbroadcast)
+def _(t_bar, x, *, t_bar_dot):
+    return unbroadcast(t_bar, x), unbroadcast(t_bar_dot, x)
+
+
+@frule(stretch)
+def _(t_dot, result, *, t_dot_dot):
+    return stretch(t_dot, result), stretch(t_dot_dot, result)
+
+
+@frule(conjugate)
+def _(x, *, x_dot):
+    return conjugate(x), conjugate(x_dot)
+
+
+@frule(unthunk)
+def _(x, *, x_dot):
+    return unthunk(x), unthunk(x_dot)
+
+
+@frule(own)
+def _(x_bar, x, *, x_bar_dot):
+    return own(x_bar, x), own(x_bar_dot, x)
+
+
+@frule(dense)
+def _(x_bar, x, *, x_bar_dot):
+    return dense(x_bar, x), dense(x_bar_dot, x)
+
+
+@frule(project)
+def _(x_bar, x, *, x_bar_dot):
+    return project(x_bar, x), project(x_bar_dot, x)
+
+
+@frule(project_copy)
+def _(x_bar, x, *, x_bar_dot):
+    return project_copy(x_bar, x), project_copy(x_bar_dot, x)
+
+
+@frule(outward)
+def _(y_dot, y, *, y_dot_dot):
+    return outward(y_dot, y), outward(y_dot_dot, y)
+
+
+@frule(index_add)
+def _(x_bar, index, v, *, x_bar_dot, v_dot):
+    return index_add(x_bar, index, v), index_add(x_bar_dot, index, v_dot)
+
+
+@frule(add)
+def _(a, b, *, a_dot, b_dot):
+    if is_zero(a_dot) or is_zero(b_dot):
+        return add(a, b), b_dot if is_zero(a_dot) else a_dot
+    return add(a, b), add(a_dot, b_dot)
+
+
+@frule(cotangents.entry)
+def _(t_bar, key, *, t_bar_dot):
+    return cotangents.entry(t_bar, key), cotangents.entry(t_bar_dot, key)
+
+
+@frule(cotangents.gather)
+def _(parts, x, *, parts_dot):
+    return cotangents.gather(parts, x), parts_dot if is_zero(parts_dot) else cotangents.gather(tuple(parts_dot), x)
+
+
+@frule(field_tangent)
+def _(x, name, y_bar, *, y_bar_dot):
+    return field_tangent(x, name, y_bar), field_tangent(x, name, y_bar_dot)
+
+
+@frule(dots.entry_dot)
+def _(x_dot, key, y, *, x_dot_dot):
+    return dots.entry_dot(x_dot, key, y), dots.entry_dot(x_dot_dot, key, y)
+
+
+@frule(dots.field_dot)
+def _(x_dot, name, x, y, *, x_dot_dot):
+    return dots.field_dot(x_dot, name, x, y), dots.field_dot(x_dot_dot, name, x, y)
+
+
+@frule(dots.tangent_buffer)
+def _(x_dot, x, *, x_dot_dot):
+    return dots.tangent_buffer(x_dot, x), dots.tangent_buffer(x_dot_dot, x)
