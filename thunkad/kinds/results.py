@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.kinds.casts import real_type
 from thunkad.kinds.lattice import (
     ARRAY,
     NUMERIC,
@@ -495,5 +496,5 @@ _SIMPLE: dict[Any, Any] = {
     builtins.id: _number(PY_INT), builtins.abs: _abs, builtins.min: _min_max, builtins.max: _min_max, builtins.sum: _sum,
     builtins.zip: _zip, builtins.enumerate: _enumerate, builtins.list: _list, builtins.tuple: _tuple,
     builtins.reversed: _list, builtins.sorted: _list, dict.items: _items, dict.values: _values, dict.get: _get,
-    dict.copy: _first, list.copy: _first, np.float64: _number(Num("scalar", "real")), np.float32: _number(Num("scalar", "real")),
+    dict.copy: _first, list.copy: _first, np.float64: real_type, np.float32: real_type,
 }  # fmt: skip

@@ -22,8 +22,31 @@ def _segments(x: Any, xp: Any, fp: Any) -> tuple[Any, ...]:
     return k, k + 1, (x - xp[k]) / width, (fp[k + 1] - fp[k]) / width, width, left, right, ~(left | right)
 
 
-def interp_bars(y_bar: Any, x: Any, xp: Any, fp: Any, left: Any, right: Any) -> tuple[Any, ...]:
+def _wrapped(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, ...]:
+    """What ``np.interp`` makes of periodic data: one more point on each side; and where each point came from."""
+    x, xp = np.asarray(x) % abs(period), np.asarray(xp) % abs(period)
+    order = np.argsort(xp)
+    source = np.concatenate((order[-1:], order, order[:1]))
+    shift = np.zeros(len(source))
+    shift[0], shift[-1] = -abs(period), abs(period)
+    return x, xp[source] + shift, np.asarray(fp)[source], source
+
+
+def _unwrapped(bar: Any, source: Any, count: int) -> Any:
+    """The cotangent of the data from that of the wrapped data."""
+    out = np.zeros(count, bar.dtype)
+    np.add.at(out, source, bar)
+    return out
+
+
+def interp_bars(
+    y_bar: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> tuple[Any, ...]:
     """The cotangents of ``x``, ``xp``, ``fp``, ``left`` and ``right`` for ``np.interp``."""
+    if period is not None:
+        wrapped_x, wrapped_xp, wrapped_fp, source = _wrapped(x, xp, fp, period)
+        x_bar, xp_bar, fp_bar, _, _ = interp_bars(y_bar, wrapped_x, wrapped_xp, wrapped_fp)
+        return x_bar, _unwrapped(xp_bar, source, len(xp)), _unwrapped(fp_bar, source, len(xp)), ZERO, ZERO
     low, high, part, slope, _, is_left, is_right, inside = _segments(x, xp, fp)
     inner = np.where(inside, y_bar, 0)
     x_bar = np.real(inner * conjugate(slope))
@@ -41,9 +64,16 @@ def interp_bars(y_bar: Any, x: Any, xp: Any, fp: Any, left: Any, right: Any) -> 
     return x_bar[()], xp_bar, fp_bar, ZERO if left is None else left_bar, ZERO if right is None else right_bar
 
 
-def interp_dot(dots: tuple[Any, ...], x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
+def interp_dot(
+    dots: tuple[Any, ...], x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     """The tangent of ``np.interp`` from those of ``x``, ``xp``, ``fp``, ``left`` and ``right``."""
     x_dot, xp_dot, fp_dot, left_dot, right_dot = dots
+    if period is not None:
+        x, xp, fp, source = _wrapped(x, xp, fp, period)
+        xp_dot = xp_dot if is_zero(xp_dot) else np.asarray(xp_dot)[source]
+        fp_dot = fp_dot if is_zero(fp_dot) else np.asarray(fp_dot)[source]
+        return interp_dot((x_dot, xp_dot, fp_dot, ZERO, ZERO), x, xp, fp)
     low, high, part, slope, _, is_left, is_right, inside = _segments(x, xp, fp)
     y_dot: Any = np.zeros(np.shape(x), float)
     if not is_zero(x_dot):

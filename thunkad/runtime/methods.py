@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, zeros
 from thunkad.tangents import ZERO
 
@@ -61,3 +62,27 @@ def _fill(a_bar: Any, nested: Any) -> None:
 def tolist_dot(a_dot: Any) -> Any:
     """The tangent of ``a.tolist()``."""
     return ZERO if is_zero(a_dot) else np.asarray(a_dot).tolist()
+
+
+@shape_only("a")
+def view_bar(y_bar: Any, a: Any, y: Any) -> Any:
+    """The cotangent of ``a`` for ``y = a.view(dtype)``: complex numbers are pairs of real ones."""
+    _same_memory_as_numbers(a, y)
+    if np.iscomplexobj(a) == np.iscomplexobj(y):
+        return y_bar
+    if np.iscomplexobj(a):
+        return y_bar[..., ::2] + 1j * y_bar[..., 1::2]
+    return np.reshape(np.stack([np.real(y_bar), np.imag(y_bar)], axis=-1), np.shape(a))
+
+
+def view_dot(a_dot: Any, a: Any, y: Any) -> Any:
+    """The tangent of ``y = a.view(dtype)``."""
+    _same_memory_as_numbers(a, y)
+    if np.iscomplexobj(a) == np.iscomplexobj(y):
+        return a_dot
+    return np.ascontiguousarray(a_dot).view(y.dtype)
+
+
+def _same_memory_as_numbers(a: Any, y: Any) -> None:
+    if a.dtype.kind not in "fc" or y.dtype.kind not in "fc" or np.real(a).dtype != np.real(y).dtype:
+        raise NotImplementedDerivativeError(f"x.view() of {a.dtype} as {y.dtype} has no derivative; use x.astype()")

@@ -125,18 +125,24 @@ def select_dot(condlist: Any, choicelist_dot: Any, default_dot: Any) -> Any:
     return np.select(condlist, [np.asarray(0.0 if isinstance(t, AbstractZero) else t) for t in choicelist_dot], default)
 
 
-def choose_bars(y_bar: Any, a: Any, choices: Any) -> Any:
+def choose_bars(y_bar: Any, a: Any, choices: Any, mode: Any = "raise") -> Any:
     """The cotangents of the choices of ``np.choose``: a list, or an array if the choices are one."""
+    a = _in_range(a, len(choices), mode)
     bars = [unbroadcast(np.where(np.equal(a, k), y_bar, 0), choice) for k, choice in enumerate(choices)]
     return np.stack(bars) if isinstance(choices, np.ndarray) else type(choices)(bars)
 
 
-def choose_dot(a: Any, choices: Any, choices_dot: Any) -> Any:
+def choose_dot(a: Any, choices: Any, choices_dot: Any, mode: Any = "raise") -> Any:
     """The tangent of ``np.choose``."""
     if isinstance(choices_dot, np.ndarray):
-        return np.choose(a, choices_dot)
+        return np.choose(a, choices_dot, mode=mode)
     zeros = [np.zeros_like(choice) for choice in choices]
-    return np.choose(a, [z if isinstance(t, AbstractZero) else t for t, z in zip(choices_dot, zeros)])
+    return np.choose(a, [z if isinstance(t, AbstractZero) else t for t, z in zip(choices_dot, zeros)], mode=mode)
+
+
+def _in_range(a: Any, count: int, mode: Any) -> Any:
+    """Which choice is taken, given how ``np.choose`` treats numbers out of range."""
+    return np.asarray(a) % count if mode == "wrap" else np.clip(a, 0, count - 1) if mode == "clip" else a
 
 
 def finite_part(t: Any, x: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.runtime.arrays import conjugate, is_zero, shape_only, unbroadcast
+from thunkad.runtime.arrays import conjugate, is_zero, rounds, shape_only, unbroadcast, zeros
 
 
 def conjugate_transpose(a: Any) -> Any:
@@ -319,6 +319,8 @@ def on_diagonal(d_bar: Any, x: Any, offset: int = 0, axis1: int = 0, axis2: int 
 
 
 @shape_only("x")
-def trace_bar(y_bar: Any, x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The cotangent of ``x`` in ``y = np.trace(x, offset, axis1, axis2)``."""
+def trace_bar(y_bar: Any, x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """The cotangent of ``x`` in ``y = np.trace(x, offset, axis1, axis2, dtype)``."""
+    if dtype is not None and rounds(x, dtype):
+        return zeros(x)
     return on_diagonal(np.asarray(y_bar)[..., None], x, offset, axis1, axis2)

@@ -72,14 +72,18 @@ def relative(x_dot: Any, x: Any) -> Any:
     return ZERO if is_zero(x_dot) else x_dot / x
 
 
-def arange_bars(y_bar: Any, start: Any, stop: Any, step: Any) -> tuple[Any, Any]:
+def arange_bars(y_bar: Any, start: Any, stop: Any, step: Any, dtype: Any = None) -> tuple[Any, Any]:
     """The cotangents of ``start`` and ``step`` for ``np.arange``; a lone argument is the stop and moves no entry."""
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        return ZERO, ZERO  # rounded to integers
     first = ZERO if stop is None else np.sum(y_bar)
     return first, ZERO if step is None else np.sum(y_bar * np.arange(np.size(y_bar)))
 
 
 def arange_dot(start_dot: Any, step_dot: Any, y: Any, stop: Any) -> Any:
-    """The tangent of ``np.arange``."""
+    """The tangent of ``y = np.arange(start, stop, step)``."""
+    if np.asarray(y).dtype.kind not in "fc":
+        return ZERO
     y_dot: Any = np.zeros(np.shape(y))
     if stop is not None and not is_zero(start_dot):
         y_dot = y_dot + start_dot

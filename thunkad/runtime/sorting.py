@@ -55,19 +55,25 @@ def partition_dot(a_dot: Any, y: Any, a: Any, axis: Any = -1) -> Any:
     return np.take_along_axis(a_dot, partition_order(y, a, axis), axis=axis)
 
 
-def unique_bar(y_bar: Any, ar: Any, equal_nan: bool = True) -> Any:
+def unique_bar(y_bar: Any, ar: Any, axis: Any = None, equal_nan: bool = True) -> Any:
     """The cotangent of ``ar`` for the values of ``np.unique``: each belongs to its first occurrence."""
     values_bar = y_bar[0] if isinstance(y_bar, tuple) else y_bar
     if is_zero(values_bar):
         return ZERO
-    ar_bar = np.zeros(np.size(ar), values_bar.dtype)
-    ar_bar[np.unique(ar, return_index=True, equal_nan=equal_nan)[1]] = values_bar
-    return np.reshape(ar_bar, np.shape(ar))
+    first = np.unique(ar, return_index=True, axis=axis, equal_nan=equal_nan)[1]
+    if axis is None:
+        ar_bar = np.zeros(np.size(ar), values_bar.dtype)
+        ar_bar[first] = values_bar
+        return np.reshape(ar_bar, np.shape(ar))
+    ar_bar = np.zeros(np.shape(ar), values_bar.dtype)
+    np.moveaxis(ar_bar, axis, 0)[first] = np.moveaxis(values_bar, axis, 0)
+    return ar_bar
 
 
-def unique_dot(ar_dot: Any, y: Any, ar: Any, equal_nan: bool = True) -> Any:
+def unique_dot(ar_dot: Any, y: Any, ar: Any, axis: Any = None, equal_nan: bool = True) -> Any:
     """The tangent of ``y = np.unique(ar)``; only the values have one."""
-    values_dot = np.ravel(ar_dot)[np.unique(ar, return_index=True, equal_nan=equal_nan)[1]]
+    first = np.unique(ar, return_index=True, axis=axis, equal_nan=equal_nan)[1]
+    values_dot = np.ravel(ar_dot)[first] if axis is None else np.take(ar_dot, first, axis)
     return (values_dot, *[ZERO] * (len(y) - 1)) if isinstance(y, tuple) else values_dot
 
 

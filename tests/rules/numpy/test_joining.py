@@ -158,7 +158,7 @@ def test_logspace_base(base):
 
 
 def test_arange():
-    start_bar, _, step_bar = bars(np.arange, np.array([1.0, 2.0, 4.0]), 0.5, 1.9, 0.5)
+    start_bar, _, step_bar, _ = bars(np.arange, np.array([1.0, 2.0, 4.0]), 0.5, 1.9, 0.5)
     assert (start_bar, step_bar) == (7.0, 10.0)
     assert bars(np.arange, np.ones(3), 3.0)[0] is ZERO
     y, y_dot = rule(np.arange, "frule")(0.5, 1.9, 0.5, start_dot=1.0, step_dot=10.0)

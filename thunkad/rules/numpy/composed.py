@@ -18,6 +18,10 @@ non_differentiable(any_below_zero, any_outside_one, kept_range, set_positions)
 scalar_rule(complex_arccos, lambda y, x: -(1 / np.sin(y)))
 scalar_rule(complex_arcsin, lambda y, x: 1 / np.cos(y))
 
+UniqueAll, UniqueCounts, UniqueInverse = (
+    type(f(np.zeros(1))) for f in (np.unique_all, np.unique_counts, np.unique_inverse)
+)
+
 # Other names
 
 
@@ -58,7 +62,7 @@ def union1d(ar1, ar2):
 
 @alternative(np.intersect1d)
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    found, first, second = set_positions(ar1, ar2, assume_unique)
+    _, first, second = set_positions(ar1, ar2, assume_unique)
     common = np.ravel(ar1)[first]
     return (common, first, second) if return_indices else common
 
@@ -128,3 +132,49 @@ def arcsin(x):
 @alternative(np.emath.arctanh)
 def arctanh(x):
     return np.arctanh(x + 0j) if any_outside_one(x) else np.arctanh(x)
+
+
+# Results with names
+
+
+@alternative(np.unique_counts)
+def unique_counts(x):
+    values, counts = np.unique(x, return_counts=True, equal_nan=False)
+    return UniqueCounts(values, counts)
+
+
+@alternative(np.unique_inverse)
+def unique_inverse(x):
+    values, inverse = np.unique(x, return_inverse=True, equal_nan=False)
+    return UniqueInverse(values, inverse)
+
+
+@alternative(np.unique_all)
+def unique_all(x):
+    values, indices, inverse, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+    )
+    return UniqueAll(values, indices, inverse, counts)
+
+
+# Iterables, and a window with a parameter
+
+
+@alternative(np.fromiter)
+def fromiter(iter, dtype, count=-1, *, like=None):
+    items = list(iter)
+    return np.array(items if count < 0 else items[:count], dtype=dtype)
+
+
+@alternative(np.ndenumerate)
+def ndenumerate(arr):
+    arr = np.asarray(arr)
+    return [(index, arr[index]) for index in list(np.ndindex(*arr.shape))]
+
+
+@alternative(np.kaiser)
+def kaiser(M, beta):
+    if M == 1:
+        return np.ones(1)
+    half = (M - 1) / 2.0
+    return np.i0(beta * np.sqrt(1 - ((np.arange(M) - half) / half) ** 2)) / np.i0(beta)

@@ -241,8 +241,8 @@ def _(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, start_dot, stop
 
 
 @rrule(np.logspace)
-def _(start, stop, num=50, endpoint=True, base=10.0, *, axis=0):
-    y = np.logspace(start, stop, num=num, endpoint=endpoint, base=base, axis=axis)
+def _(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=0):
+    y = np.logspace(start, stop, num=num, endpoint=endpoint, base=base, dtype=dtype, axis=axis)
 
     def pullback(y_bar):
         return (
@@ -257,14 +257,14 @@ def _(start, stop, num=50, endpoint=True, base=10.0, *, axis=0):
 
 
 @frule(np.logspace)
-def _(start, stop, num=50, endpoint=True, base=10.0, *, axis=0, start_dot, stop_dot, base_dot):
-    y = np.logspace(start, stop, num=num, endpoint=endpoint, base=base, axis=axis)
+def _(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=0, start_dot, stop_dot, base_dot):
+    y = np.logspace(start, stop, num=num, endpoint=endpoint, base=base, dtype=dtype, axis=axis)
     return y, logspace_dot((start_dot, stop_dot, base_dot), y, start, stop, num, endpoint, base, axis)
 
 
 @rrule(np.geomspace)
-def _(start, stop, num=50, endpoint=True, *, axis=0):
-    y = np.geomspace(start, stop, num=num, endpoint=endpoint, axis=axis)
+def _(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    y = np.geomspace(start, stop, num=num, endpoint=endpoint, dtype=dtype, axis=axis)
 
     def pullback(y_bar):
         return (
@@ -278,25 +278,25 @@ def _(start, stop, num=50, endpoint=True, *, axis=0):
 
 
 @frule(np.geomspace)
-def _(start, stop, num=50, endpoint=True, *, axis=0, start_dot, stop_dot):
-    y = np.geomspace(start, stop, num=num, endpoint=endpoint, axis=axis)
+def _(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, start_dot, stop_dot):
+    y = np.geomspace(start, stop, num=num, endpoint=endpoint, dtype=dtype, axis=axis)
     return y, y * linspace_dot(relative(start_dot, start), relative(stop_dot, stop), y, num, endpoint, axis)
 
 
 @rrule(np.arange)
-def _(start, stop=None, step=1):
-    y = np.arange(start, stop, step)
+def _(start, stop=None, step=1, dtype=None):
+    y = np.arange(start, stop, step, dtype=dtype)
 
     def pullback(y_bar):
-        bars = arange_bars(y_bar, start, stop, step)
-        return thunk(lambda: bars[0]), NoTangent(), thunk(lambda: bars[1])
+        bars = arange_bars(y_bar, start, stop, step, dtype)
+        return thunk(lambda: bars[0]), NoTangent(), thunk(lambda: bars[1]), NoTangent()
 
     return y, pullback
 
 
 @frule(np.arange)
-def _(start, stop=None, step=1, *, start_dot, step_dot):
-    y = np.arange(start, stop, step)
+def _(start, stop=None, step=1, dtype=None, *, start_dot, step_dot):
+    y = np.arange(start, stop, step, dtype=dtype)
     return y, arange_dot(start_dot, step_dot, y, stop)
 
 

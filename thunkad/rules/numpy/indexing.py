@@ -181,8 +181,8 @@ def _(x, weights=None, minlength=0, *, weights_dot):
 
 
 @rrule(sliding_window_view)
-def _(x, window_shape, axis=None):
-    y = sliding_window_view(x, window_shape, axis=axis)
+def _(x, window_shape, axis=None, *, subok=False, writeable=False):
+    y = sliding_window_view(x, window_shape, axis=axis, subok=subok, writeable=writeable)
 
     def pullback(y_bar):
         return (
@@ -195,6 +195,6 @@ def _(x, window_shape, axis=None):
 
 
 @frule(sliding_window_view)
-def _(x, window_shape, axis=None, *, x_dot):
-    y = sliding_window_view(x, window_shape, axis=axis)
+def _(x, window_shape, axis=None, *, subok=False, writeable=False, x_dot):
+    y = sliding_window_view(x, window_shape, axis=axis, subok=subok, writeable=writeable)
     return y, sliding_window_view(x_dot, window_shape, axis=axis)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thunkad.rules.library import frule, non_differentiable, rrule
@@ -49,6 +51,8 @@ from thunkad.runtime.linalg import (
 )
 from thunkad.runtime.norms import cond_bar, cond_dot, norm_bar, norm_dot, norm_ord_bar, vector_norm_bar, vector_norm_dot
 from thunkad.tangents import NoTangent, thunk
+
+NOT_GIVEN: Any = np._NoValue  # type: ignore[attr-defined]
 
 non_differentiable(np.linalg.matrix_rank, require_invariant)
 bilinear(1, solve_left_bar)
@@ -125,8 +129,8 @@ def _(a, *, a_dot):
 
 
 @rrule(np.linalg.pinv)
-def _(a, rcond=None, hermitian=False):
-    y = np.linalg.pinv(a, rcond=rcond, hermitian=hermitian)
+def _(a, rcond=None, hermitian=False, *, rtol=NOT_GIVEN):
+    y = np.linalg.pinv(a, rcond=rcond, hermitian=hermitian, rtol=rtol)
 
     def pullback(y_bar):
         return thunk(lambda: pinv_bar(y_bar, y, a, hermitian)), NoTangent(), NoTangent()
@@ -135,8 +139,8 @@ def _(a, rcond=None, hermitian=False):
 
 
 @frule(np.linalg.pinv)
-def _(a, rcond=None, hermitian=False, *, a_dot):
-    y = np.linalg.pinv(a, rcond=rcond, hermitian=hermitian)
+def _(a, rcond=None, hermitian=False, *, rtol=NOT_GIVEN, a_dot):
+    y = np.linalg.pinv(a, rcond=rcond, hermitian=hermitian, rtol=rtol)
     return y, pinv_dot(y, a, a_dot, hermitian)
 
 

@@ -112,18 +112,18 @@ def _(x1, x2, *, axis=-1, x1_dot, x2_dot):
 
 
 @rrule(np.linalg.trace)
-def _(x, *, offset=0):
-    y = np.linalg.trace(x, offset=offset)
+def _(x, *, offset=0, dtype=None):
+    y = np.linalg.trace(x, offset=offset, dtype=dtype)
 
     def pullback(y_bar):
-        return (thunk(lambda: trace_bar(y_bar, x, offset, -2, -1)),)
+        return (thunk(lambda: trace_bar(y_bar, x, offset, -2, -1, dtype)),)
 
     return y, pullback
 
 
 @frule(np.linalg.trace)
-def _(x, *, offset=0, x_dot):
-    return np.linalg.trace(x, offset=offset), np.linalg.trace(x_dot, offset=offset)
+def _(x, *, offset=0, dtype=None, x_dot):
+    return np.linalg.trace(x, offset=offset, dtype=dtype), np.linalg.trace(x_dot, offset=offset)
 
 
 @rrule(np.linalg.diagonal)

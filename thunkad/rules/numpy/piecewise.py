@@ -159,19 +159,19 @@ def _(condlist, choicelist, default=0, *, choicelist_dot, default_dot):
 
 
 @rrule(np.choose)
-def _(a, choices):
-    y = np.choose(a, choices)
+def _(a, choices, *, mode="raise"):
+    y = np.choose(a, choices, mode=mode)
 
     def pullback(y_bar):
-        return NoTangent(), thunk(lambda: choose_bars(y_bar, a, choices))
+        return NoTangent(), thunk(lambda: choose_bars(y_bar, a, choices, mode))
 
     return y, pullback
 
 
 @frule(np.choose)
-def _(a, choices, *, choices_dot):
-    y = np.choose(a, choices)
-    return y, stretch(choose_dot(a, choices, choices_dot), y)
+def _(a, choices, *, mode="raise", choices_dot):
+    y = np.choose(a, choices, mode=mode)
+    return y, stretch(choose_dot(a, choices, choices_dot, mode), y)
 
 
 @rrule(np.nan_to_num)

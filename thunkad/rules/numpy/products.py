@@ -223,18 +223,24 @@ def _(*operands, optimize=False, operands_dot):
 
 
 @rrule(np.trace)
-def _(a, offset=0, axis1=0, axis2=1):
-    y = np.trace(a, offset=offset, axis1=axis1, axis2=axis2)
+def _(a, offset=0, axis1=0, axis2=1, dtype=None):
+    y = np.trace(a, offset=offset, axis1=axis1, axis2=axis2, dtype=dtype)
 
     def pullback(y_bar):
-        return thunk(lambda: trace_bar(y_bar, a, offset, axis1, axis2)), NoTangent(), NoTangent(), NoTangent()
+        return (
+            thunk(lambda: trace_bar(y_bar, a, offset, axis1, axis2, dtype)),
+            NoTangent(),
+            NoTangent(),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return y, pullback
 
 
 @frule(np.trace)
-def _(a, offset=0, axis1=0, axis2=1, *, a_dot):
-    y = np.trace(a, offset=offset, axis1=axis1, axis2=axis2)
+def _(a, offset=0, axis1=0, axis2=1, dtype=None, *, a_dot):
+    y = np.trace(a, offset=offset, axis1=axis1, axis2=axis2, dtype=dtype)
     return y, np.trace(a_dot, offset=offset, axis1=axis1, axis2=axis2)
 
 

@@ -134,22 +134,22 @@ def _(a, axis=None, dtype=None, *, a_dot):
 
 
 @rrule(np.cumulative_prod)
-def _(x, *, axis=None, include_initial=False):
-    y = np.cumulative_prod(x, axis=axis, include_initial=include_initial)
+def _(x, *, axis=None, dtype=None, include_initial=False):
+    y = np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
     def pullback(y_bar):
         inner_bar = without_initial(y_bar, axis, include_initial)
         inner = without_initial(y, axis, include_initial)
-        return (thunk(lambda: cumprod_bar(inner_bar, inner, x, axis)),)
+        return (thunk(lambda: cumprod_bar(inner_bar, inner, x, axis, dtype)),)
 
     return y, pullback
 
 
 @frule(np.cumulative_prod)
-def _(x, *, axis=None, include_initial=False, x_dot):
-    y = np.cumulative_prod(x, axis=axis, include_initial=include_initial)
+def _(x, *, axis=None, dtype=None, include_initial=False, x_dot):
+    y = np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
     inner = without_initial(y, axis, include_initial)
-    return y, with_initial(cumprod_dot(x_dot, inner, x, axis), axis, include_initial)
+    return y, with_initial(cumprod_dot(x_dot, inner, x, axis, dtype), axis, include_initial)
 
 
 @rrule(np.diff)
@@ -236,11 +236,11 @@ def _(y, x=None, dx=1.0, axis=-1, *, y_dot, x_dot, dx_dot):
 
 
 @rrule(np.interp)
-def _(x, xp, fp, left=None, right=None):
-    y = np.interp(x, xp, fp, left=left, right=right)
+def _(x, xp, fp, left=None, right=None, *, period=None):
+    y = np.interp(x, xp, fp, left=left, right=right, period=period)
 
     def pullback(y_bar):
-        bars = interp_bars(y_bar, x, xp, fp, left, right)
+        bars = interp_bars(y_bar, x, xp, fp, left, right, period)
         return (
             thunk(lambda: bars[0]),
             thunk(lambda: bars[1]),
@@ -253,9 +253,9 @@ def _(x, xp, fp, left=None, right=None):
 
 
 @frule(np.interp)
-def _(x, xp, fp, left=None, right=None, *, x_dot, xp_dot, fp_dot, left_dot, right_dot):
-    y = np.interp(x, xp, fp, left=left, right=right)
-    return y, interp_dot((x_dot, xp_dot, fp_dot, left_dot, right_dot), x, xp, fp, left, right)
+def _(x, xp, fp, left=None, right=None, *, period=None, x_dot, xp_dot, fp_dot, left_dot, right_dot):
+    y = np.interp(x, xp, fp, left=left, right=right, period=period)
+    return y, interp_dot((x_dot, xp_dot, fp_dot, left_dot, right_dot), x, xp, fp, left, right, period)
 
 
 @rrule(np.convolve)

@@ -57,23 +57,33 @@ def _(a, kth, axis=-1, kind="introselect", *, a_dot):
 
 
 @rrule(np.unique)
-def _(ar, return_index=False, return_inverse=False, return_counts=False, *, equal_nan=True):
+def _(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
     y = np.unique(
-        ar, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, equal_nan=equal_nan
+        ar,
+        return_index=return_index,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=axis,
+        equal_nan=equal_nan,
     )
 
     def pullback(y_bar):
-        return thunk(lambda: unique_bar(y_bar, ar, equal_nan)), NoTangent(), NoTangent(), NoTangent()
+        return thunk(lambda: unique_bar(y_bar, ar, axis, equal_nan)), NoTangent(), NoTangent(), NoTangent(), NoTangent()
 
     return y, pullback
 
 
 @frule(np.unique)
-def _(ar, return_index=False, return_inverse=False, return_counts=False, *, equal_nan=True, ar_dot):
+def _(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, ar_dot):
     y = np.unique(
-        ar, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, equal_nan=equal_nan
+        ar,
+        return_index=return_index,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=axis,
+        equal_nan=equal_nan,
     )
-    return y, unique_dot(ar_dot, y, ar, equal_nan)
+    return y, unique_dot(ar_dot, y, ar, axis, equal_nan)
 
 
 @rrule(np.median)
