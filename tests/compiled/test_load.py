@@ -122,7 +122,7 @@ def test_defaults_of_a_lifted_function_are_evaluated_where_it_is_made():
     assert build([function("f", ["x"], [Return(Closure(bare, (), (Name("x"),)))])])["f"](5)() == 5
     only = Function("g", [Param("k", "keyword")], [Return(Name("k"))])
     emitted = emit([function("f", ["x"], [Return(Closure(only, (), (), (("k", Name("x")),)))])])
-    assert "return partial(g, k=x)" in emitted.text
+    assert "return with_defaults(g, (), {'k': x})" in emitted.text
     h = load(emitted, ["f"], None, "x")["f"](5)
     assert (h(), h(k=1)) == (5, 1)
 

@@ -205,6 +205,13 @@ class Bars:
         self.emit(n.Assign(name, n.Call(n.Attr(n.Name(self.shadows), "number_part"), (n.Name(x), bar.expr))))
         return n.Name(name)
 
+    def entry_of(self, x: str) -> Bar | None:
+        """The cotangent of ``x`` that its slot in a container gets: none of what its memory has."""
+        if x not in self.shadowed:
+            return self.taken(x)
+        part = self.number_part(x)
+        return None if part == ZERO_REF else Bar(part, False, True)
+
     def shade(self, x: str, expr: n.Expr) -> None:
         """Add ``expr`` to the shadow of ``x``."""
         mode, bar = self.shadowed[x], n.Name(self.bar_name(x))

@@ -47,7 +47,7 @@ class Callees(Protocol):
     ) -> tuple[n.Ref, n.Ref, frozenset[str]]: ...
     def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
-    def pull(self) -> n.Ref: ...
+    def pull(self, kept: bool = False) -> n.Ref: ...
     def pull_packed(self) -> n.Ref: ...
 
 
@@ -352,11 +352,8 @@ class Forward:
         originals = site.args
         if site.infix and not in_place(site):
             site = replace(site, args=tuple(self.mutation.kept(self.current, a, out) for a in site.args))
-        elif not site.infix and any(self.mutation.may_change(self.current, a) for a in (*site.args, *(v for _, v in site.kwargs))):
-            raise self.unsupported(
-                s, "passing an array or container that is written in place later to a function that is known only at run time",
-                "pass a copy, or call the function by its name",
-            )
+        operands = (*site.args, *(v for _, v in site.kwargs))
+        kept = not site.infix and any(self.mutation.may_change(self.current, a) for a in operands)
         wanted: list[tuple[n.Expr, n.Const]] = []
         root = callee
         while type(root) is n.Attr:
@@ -370,7 +367,7 @@ class Forward:
         else:
             fresh = None
         which = n.TupleExpr(tuple(w for _, w in wanted))
-        out.append(n.Unpack((target, pullback), n.Call(self.callees.pull(), (callee, which, *site.args), site.kwargs), line=s.line))
+        out.append(n.Unpack((target, pullback), n.Call(self.callees.pull(kept), (callee, which, *site.args), site.kwargs), line=s.line))
         if fresh is not None:
             out.append(n.Effect(fresh, line=s.line))
         places: list[tuple[n.Expr, n.Expr | None]] = [(e, n.Const(k)) for k, (e, _) in enumerate(wanted)]

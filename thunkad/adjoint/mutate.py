@@ -23,6 +23,7 @@ from thunkad.adjoint.mutation import (
     SlotStep,
     StoreStep,
     UnlessView,
+    UnsortStep,
     WholeStep,
 )
 from thunkad.adjoint.steps import Block, CopyStep, IndexStep
@@ -32,7 +33,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Sequence, item_of
 from thunkad.kinds.results import binary, element
-from thunkad.runtime.shadows import check_fresh, must_be_array
+from thunkad.runtime.shadows import check_fresh, must_be_array, sorted_order
 
 CHECK_FRESH = n.Ref("check_fresh", check_fresh)
 MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)
@@ -343,7 +344,7 @@ class Mutation:
         kind = self.kind(owner)
         if isinstance(kind, Num):
             return self.array_method(s, e, owner, name, out, steps)
-        if isinstance(kind, Sequence) and kind.cls is list and not e.kwargs:
+        if isinstance(kind, Sequence) and kind.cls is list and (not e.kwargs or name == "sort"):
             if name == "append":
                 step: Any = ListStep(s.line, owner.id, ("pop", ()), e.args[0])
             elif name == "insert":
@@ -353,6 +354,8 @@ class Mutation:
                 step = ListStep(s.line, owner.id, ("insert", (e.args[0] if e.args else size,)), None, target)
             elif name == "reverse":
                 step = ListStep(s.line, owner.id, ("reverse", ()), None)
+            elif name == "sort":
+                return self.sort(s, e, owner, out, steps)
             elif name == "extend":
                 return self.extend(s, None, owner, e.args[0], out, steps, copy=True)
             else:
@@ -368,6 +371,13 @@ class Mutation:
         if isinstance(kind, Mapping) and name == "update" and len(e.args) <= 1:
             return self.dict_update(s, e, owner, out, steps)
         raise self.fw.unsupported(s, f"the in-place method .{name}() on a value that is differentiated")
+
+    def sort(self, s: n.Stmt, e: n.Call, owner: n.Name, out: list[n.Stmt], steps: Block) -> bool:
+        order = self.fw.names.new("order")
+        out.append(n.Assign(order, n.Call(n.Ref("sorted_order", sorted_order), (owner,), e.kwargs), line=s.line))
+        out.append(self.fw.copy(s))
+        steps.steps.append(UnsortStep(s.line, owner.id, order))
+        return True
 
     def dict_update(self, s: n.Stmt, e: n.Call, owner: n.Name, out: list[n.Stmt], steps: Block) -> bool:
         out.append(self.fw.copy(s))

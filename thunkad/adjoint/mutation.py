@@ -214,7 +214,7 @@ class ReadStep(Step):
         scalar = isinstance(self.target_kind, Num) and self.target_kind.is_scalar
         if bars.shadowed.get(self.target) == "array" and self.view is None:
             return
-        bar = bars.taken(self.target)
+        bar = bars.taken(self.target) if self.view is not None else bars.entry_of(self.target)
         if bar is None:
             return
         if mode == "array" and scalar and self.basic:
@@ -280,7 +280,7 @@ class ListStep(Step):
         slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
         name, args = self.undo
         if name == "insert":
-            bar = None if self.result is None or self.result in bars.shadowed else bars.taken(self.result)
+            bar = None if self.result is None else bars.entry_of(self.result)
             bars.emit(n.Effect(n.Call(n.Attr(slots, "insert"), (*args, ZERO_REF if bar is None else bar.expr))))
             return
         call = n.Call(n.Attr(slots, name), args)
@@ -291,6 +291,21 @@ class ListStep(Step):
         bars.emit(n.Assign(taken, call))
         if bars.shadowed.get(self.value.id) != "array":
             give(bars, self.value, n.Name(taken), maybe_zero=True)
+
+
+@dataclass
+class UnsortStep(Step):
+    """``target.sort()``: the slots go back to where their entries came from."""
+
+    target: str
+    order: str
+
+    def reads(self) -> set[str]:
+        return {self.target}
+
+    def reverse(self, bars: Bars) -> None:
+        slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
+        bars.emit(n.Effect(n.Call(n.Ref("unsort", runtime.unsort), (slots, n.Name(self.order)))))
 
 
 @dataclass

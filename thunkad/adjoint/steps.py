@@ -119,8 +119,11 @@ class CopyStep(Step):
         return {self.source}
 
     def reverse(self, bars: Bars) -> None:
-        if self.target in bars.shadowed and self.source in bars.shadowed and bars.shadowed[self.target] != "any":
-            return  # one object under two names has one shadow
+        if self.target in bars.shadowed and self.source in bars.shadowed:
+            part = bars.number_part(self.target)  # one object under two names has one shadow
+            if part != ZERO_REF and bars.shadowed[self.source] == "any":
+                bars.contribute(self.source, part, maybe_zero=True)
+            return
         bar = bars.taken(self.target)
         if bar is not None:
             bars.contribute(self.source, bar.expr, bar.owned, bar.maybe_zero)

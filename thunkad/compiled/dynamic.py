@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.kinds.results import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import OPERATORS
 from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.rules.refused import no_rule_message, reason_for
+from thunkad.runtime.shadows import keep
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
@@ -48,8 +51,8 @@ _PLAIN = (np.ndarray, float, np.float64)
 class Pull:
     """Run-time dispatch in one world."""
 
-    def __init__(self, world: Any) -> None:
-        self.world = world
+    def __init__(self, world: Any, kept: bool = False) -> None:
+        self.world, self.kept = world, kept
 
     def call(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """The value of ``fn(*args, **kwargs)`` and its pullback for the places in ``wrt``."""
@@ -80,6 +83,9 @@ class Pull:
         return value, pullback
 
     # ------------------------------------------------------------ dispatch on what the callee is
+
+    def sharing(self, names: Iterable[str]) -> Sharing:
+        return Sharing(volatile=tuple(names)) if self.kept else NOTHING_SHARED
 
     def whole(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
@@ -158,7 +164,10 @@ class Pull:
 
     def rule(self, rule: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back] | None:
         assert rule.function is not None
+        kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
         bound = rule.signature().bind(*args, **kwargs)
+        if self.kept:
+            args, kwargs = keep(args), keep(kwargs)
         found = rule.function(*args, **kwargs)
         if found is None:
             return None
@@ -201,7 +210,7 @@ class Pull:
         if not demand:
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         with self.world.lock:
-            pair = self.world.pair_for(fn, None, kinds, demand)
+            pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing(bound.arguments))
         refuse_writes(pair, fn)
         value, saved = pair.forward.cell.cell_contents(*values)
 
@@ -250,7 +259,7 @@ class Pull:
         kinds = tuple(kind_of(values[name]) for name in names)
         demand = tuple(name for name, kind in zip(names, kinds) if may_have_tangent(kind))
         with self.world.lock:
-            pair = self.world.pair_for(function, owner, kinds, demand)
+            pair = self.world.pair_for(function, owner, kinds, demand, None, self.sharing(names))
         refuse_writes(pair, function)
         value, saved = pair.forward.cell.cell_contents(*(values[name] for name in names))
 

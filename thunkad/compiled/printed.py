@@ -27,6 +27,12 @@ def pull(fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[A
     return _pull().call(fn, wrt, *args, **kwargs)
 
 
+def pull_kept(fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """:func:`pull` of arguments that may be written later."""
+    load_library()
+    return Pull(_world(TABLE.snapshot.version), kept=True).call(fn, wrt, *args, **kwargs)
+
+
 def pull_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
     """The same for collected arguments: the pullback returns the cotangents of the callee, ``args`` and ``kwargs``."""
     return _pull().packed(fn, args, kwargs)

@@ -63,7 +63,7 @@ class World:
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]] = weakref.WeakKeyDictionary()
         from thunkad.compiled.dynamic import Pull
 
-        self._pull = Pull(self)
+        self._pull, self._pull_kept = Pull(self), Pull(self, kept=True)
         self._keep: list[Any] = []
         self._library: dict[Any, n.Function] = {}
 
@@ -302,8 +302,9 @@ class World:
         self.names[wish] = count + 1
         return wish if not count else f"{wish}_{count}"
 
-    def pull(self) -> n.Ref:
-        return n.Ref("pull", self._pull.call)
+    def pull(self, kept: bool = False) -> n.Ref:
+        """Run-time dispatch; ``kept``: what is passed may be written later, so residuals of it are copies."""
+        return n.Ref("pull_kept", self._pull_kept.call) if kept else n.Ref("pull", self._pull.call)
 
     def pull_packed(self) -> n.Ref:
         return n.Ref("pull_packed", self._pull.packed)

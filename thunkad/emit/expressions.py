@@ -128,9 +128,10 @@ class Expressions:
         return ast.Slice(*(None if p is None else self.expr(p) for p in (e.lower, e.upper, e.step)))
 
     def _slice(self, e: n.Slice) -> ast.expr:
-        return self._call_builtin(
-            slice, *(ast.Constant(None) if p is None else self.expr(p) for p in (e.lower, e.upper, e.step))
-        )
+        parts = (e.lower, e.upper, e.step)
+        if e.step is None:
+            parts = (e.upper,) if e.lower is None else (e.lower, e.upper)
+        return self._call_builtin(slice, *(ast.Constant(None) if p is None else self.expr(p) for p in parts))
 
     def _unary(self, e: n.Unary) -> ast.expr:
         return ast.UnaryOp(UNARY[e.op](), self.expr(e.operand))

@@ -156,6 +156,7 @@ class _Header:
         owner = getattr(value, "__objclass__", None)
         if isinstance(owner, type):  # a method of a built-in class
             candidates.append((owner.__module__, f"{owner.__qualname__}.{own}"))
+        candidates.append(("numpy", "_NoValue"))
         if isinstance(value, np.ufunc):
             candidates.append(("numpy", own))
             candidates.append(("scipy.special", own))

@@ -149,11 +149,16 @@ class _Body:
 
     def _for(self, s: n.For) -> ast.For:
         target: ast.expr = write(s.target)
+        body = s.body
+        if body and type(body[0]) is n.Unpack and body[0].value == n.Name(s.target) and self._scan.reads[s.target] == 1:
+            # `for step in saved: a, b = step` is written `for a, b in saved`
+            target = ast.Tuple([write(x) for x in body[0].targets], ast.Store())
+            body = body[1:]
         sequence = self._expr(s.iter)
         if s.count is not None:
             target = ast.Tuple([write(s.count), target], ast.Store())
             sequence = ast.Call(self._convert.builtin("enumerate", enumerate), [sequence], [])
-        return ast.For(target, sequence, self._loop_body(s.body, s.stop, s.line), [])
+        return ast.For(target, sequence, self._loop_body(body, s.stop, s.line), [])
 
     def _loop_body(self, body: list[n.Stmt], stop: str | None, line: int) -> list[ast.stmt]:
         out = self.block(body)

@@ -124,7 +124,7 @@ def pure(s: n.Stmt) -> bool:
         while type(root) is n.Attr:
             root = root.value
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        changes = name in ("pop", "index_add", "accumulate", "push", "pull", "pull_packed", "set_entry", "set_field")
+        changes = name in ("pop", "index_add", "accumulate", "push", "pull", "pull_kept", "pull_packed", "set_entry", "set_field")
         made_here = type(root) is n.Ref and not hasattr(root.value, "function")
         return made_here and not changes and not getattr(root.value, "__module__", "").startswith("numpy.random")
     return True

@@ -233,3 +233,15 @@ def must_be_array(x: Any) -> None:
             f"an in-place update of a value of type {type(x).__name__} that was taken for an array",
             hint="write x = x + y instead of x += y",
         )
+
+
+def sorted_order(xs: list[Any], key: Any = None, reverse: bool = False) -> list[int]:
+    """Where each entry of ``xs`` sorted (stably) comes from."""
+    return sorted(range(len(xs)), key=(lambda k: xs[k]) if key is None else (lambda k: key(xs[k])), reverse=reverse)
+
+
+def unsort(slots: list[Any], order: list[int]) -> None:
+    """Put the slots of a sorted list back into the order before."""
+    before = list(slots)
+    for place, source in enumerate(order):
+        slots[source] = before[place]
