@@ -23,12 +23,12 @@ _ITERATION = "ndindex"
 
 for _names in (_TEXT, _FILES, _TYPES, _DATES, _SETTINGS, _WINDOWS, _ITERATION):
     non_differentiable(*(getattr(np, name) for name in _names.split() if hasattr(np, name)))
-non_differentiable(np.linalg.test, np.fft.test, np.random.test, np.ufunc, np.linalg.LinAlgError)
+non_differentiable(np.linalg.test, np.fft.test, np.random.test, np.polynomial.test, np.ufunc, np.linalg.LinAlgError)
 
 refuse(
     "np.matrix changes what * and ** mean; use an ordinary two-dimensional array and @", np.asmatrix, np.bmat, np.matrix
 )
-refuse("record arrays hold fields by name; use one array for each field", np.recarray, np.record)
+refuse("record arrays hold fields by name; use one array for each field", np.recarray)
 refuse(
     "it hands out references into memory; use np.broadcast_arrays or a loop over indices",
     np.broadcast,

@@ -48,6 +48,7 @@ non_differentiable(trimmed_length, placed, highest, default_rcond)
 refuse(
     "an object holds the coefficients; keep them in an array and use the functions of the module, such as polyval",
     *(getattr(np.polynomial, name) for name in "Polynomial Chebyshev Legendre Hermite HermiteE Laguerre".split()),
+    polynomial.ABCPolyBase,
 )
 
 
