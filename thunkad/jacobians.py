@@ -67,3 +67,54 @@ def _stacked(rows: list[Any], shape: tuple[int, ...], argument: Any) -> Any:
     if not rows:
         return np.zeros(shape + inner)
     return np.reshape(np.stack([np.asarray(r) for r in rows]), shape + inner) if shape or inner else rows[0]
+
+
+def columns(f: Callable[..., Any], args: tuple[Any, ...], number: int, kwargs: dict[str, Any]) -> Any:
+    """The Jacobian for argument ``number``, one pushforward for each of its elements; its axes come last."""
+    import functools
+
+    if kwargs:
+        f = functools.partial(f, **kwargs)
+    x = args[number]
+    shape = np.shape(x)
+    if isinstance(x, (list, tuple, dict)) or not isinstance(x, (float, int, complex, np.ndarray, np.generic)):
+        raise ArgumentError(
+            "a Jacobian by forward mode and a Hessian need an argument that is a number or an array",
+            hint="put the parameters into one array, or use mode='reverse'",
+        )
+    from thunkad.api import jvp
+
+    number = number % len(args)
+    moving = tuple(None for _ in args)
+    found = []
+    dtype = np.result_type(np.asarray(x).dtype, np.float16)
+    for at in np.ndindex(*shape):
+        e = np.zeros(shape, dtype)
+        e[at] = 1
+        dots = (*moving[:number], e if shape else e[()], *moving[number + 1 :])
+        found.append(jvp(f, args, dots)[1])
+    if not found:
+        value = f(*args)
+        found = [_zeros_like(value)]
+        return _side_by_side(found[:0] or found, shape, value)
+    return _side_by_side(found, shape, found[0])
+
+
+def _zeros_like(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_zeros_like, value))
+    return np.zeros(np.shape(value))
+
+
+def _side_by_side(found: list[Any], shape: tuple[int, ...], like: Any) -> Any:
+    """Columns as one array whose last axes are ``shape``, entry by entry for a result of several parts."""
+    if isinstance(like, (list, tuple)):
+        parts = [_side_by_side([c[k] for c in found], shape, v) for k, v in enumerate(like)]
+        return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
+    if isinstance(like, dict):
+        return {k: _side_by_side([c[k] for c in found], shape, v) for k, v in like.items()}
+    if not shape:
+        return found[0]
+    if 0 in shape:
+        return np.zeros(np.shape(like) + shape)
+    return np.reshape(np.stack([np.asarray(c) for c in found], axis=-1), np.shape(like) + shape)

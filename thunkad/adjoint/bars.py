@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from thunkad.analysis.resolution import Resolved
 from thunkad.analysis.shapes import shape_classes
+from thunkad.analysis.sites import Resolved
 from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk

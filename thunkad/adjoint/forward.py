@@ -25,7 +25,7 @@ from thunkad.adjoint.steps import (
 from thunkad.analysis.activity import written
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.entries import display_entries
-from thunkad.analysis.resolution import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk

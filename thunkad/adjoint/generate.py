@@ -14,7 +14,7 @@ from thunkad.adjoint.mutation import shadowed_names, shadowed_params
 from thunkad.adjoint.saves import insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases
-from thunkad.analysis.resolution import Resolved
+from thunkad.analysis.sites import Resolved
 from thunkad.errors import NonScalarOutputError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk

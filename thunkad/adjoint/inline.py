@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.resolution import Resolved, Site, as_operand
+from thunkad.analysis.binding import as_operand
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import RuleError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk

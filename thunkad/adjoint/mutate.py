@@ -28,7 +28,7 @@ from thunkad.adjoint.mutation import (
 )
 from thunkad.adjoint.steps import Block, CopyStep, IndexStep
 from thunkad.analysis.aliases import _VIEWS, Aliases, Sharing, basic, has_memory
-from thunkad.analysis.resolution import Site
+from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Sequence, item_of

@@ -15,7 +15,7 @@ from thunkad.adjoint.inline import simplify_unbroadcast
 from thunkad.adjoint.steps import ENTRY, Step, give
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_of, find_aliases, has_memory
-from thunkad.analysis.resolution import Resolved
+from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind, Mapping, Num, Sequence

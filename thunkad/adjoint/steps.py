@@ -12,7 +12,7 @@ from typing import Any
 from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars, merge_arms
 from thunkad.adjoint.inline import demanded, is_fresh, real_part, simplify
 from thunkad.adjoint.uniform import reverse_uniform
-from thunkad.analysis.resolution import Site
+from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num, Sequence, Tuple

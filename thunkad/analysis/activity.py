@@ -7,7 +7,7 @@ from typing import Any
 
 from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
-from thunkad.analysis.resolution import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import may_have_tangent

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.resolution import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Instance, Kind, Known, Lifted, Mapping, Method, Num, Opaque, Partial, Sequence, Tuple
+from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
 
 #: Functions whose result may be a view of, or hold, what they are given.

@@ -6,20 +6,19 @@ by name and of :class:`Site` by statement; the function itself is not changed.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import types
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from thunkad.errors import Place
+from thunkad.analysis.call_sites import CallSites
+from thunkad.analysis.changed import changed_elsewhere
+from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds import results
 from thunkad.kinds.lattice import (
-    NUMERIC,
     PY_BOOL,
     PY_INT,
     UNKNOWN,
@@ -37,84 +36,16 @@ from thunkad.kinds.lattice import (
     join,
 )
 from thunkad.kinds.observe import kind_of
-from thunkad.rules.entry import Entry
-from thunkad.rules.python.operators import numeric_function
-from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import reason_for
-from thunkad.rules.resolve import Decision
 from thunkad.runtime.unbound import Unbound
-
-
-class Context(Protocol):
-    """What resolution asks of the world that it happens in."""
-
-    def lookup(self, fn: Any, kinds: list[Kind]) -> Decision: ...
-    def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind: ...
-    def lifted_result_kind(self, closure: n.Closure, kinds: tuple[Kind, ...], owner: Any) -> Kind: ...
-    def global_value(self, fn: Any, name: str) -> Any: ...
-    def attribute_value(self, fn: Any, path: str, owner: Any, name: str) -> Any: ...
-    def array_member(self, name: str) -> Any: ...
-    def site_mutates(self, owner: Any) -> Any: ...
-    def array_attribute(self, name: str) -> Any: ...
-    def compiled_result_kind(self, compiled: Any, kinds: tuple[Kind, ...]) -> Kind: ...
-    def nested(self, fn: Any, args: Any, kwargs: Any) -> Site | None: ...
-    def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any: ...
-
-
-@dataclass
-class Site:
-    """What one operation or call stands for.
-
-    ``how``: 'rule' (``entry``), 'constant' (no derivative flows), 'inside' (a Python function to look into, ``callee``),
-    'lifted' (a function made here), 'dynamic' (decided at run time), 'missing' (nothing is known to differentiate it),
-    'inplace' (an operator that may change its left operand).  ``args`` and ``kwargs`` are the operands, a method's owner first.
-    """
-
-    how: str
-    callee: Any = None
-    entry: Entry | None = None
-    args: tuple[n.Expr, ...] = ()
-    kwargs: tuple[tuple[str | None, n.Expr], ...] = ()
-    kinds: tuple[Kind, ...] = ()
-    result: Kind = UNKNOWN
-    infix: bool = False
-    bound: tuple[tuple[str, n.Expr], ...] = ()  # 'inside' and 'lifted': parameter → operand
-
-
-@dataclass
-class Resolved:
-    """A function in normal form with what is known of it."""
-
-    function: n.Function
-    owner: Any  # the Python function whose globals and cells the code reads
-    kinds: dict[str, Kind] = field(default_factory=dict)
-    sites: dict[int, Site] = field(default_factory=dict)
-    result: Kind = UNKNOWN
-    hollow: set[str] = field(default_factory=set)  # names that may hold no value yet
-    cache: dict[str, Any] = field(default_factory=dict)  # facts that later analyses found
-    mutated_params: Any = None  # for a site of a user's function: the parameters that it writes into
-
-    def kind(self, e: n.Expr) -> Kind:
-        """The kind of an operand."""
-        if type(e) is n.Name:
-            return self.kinds.get(e.id, UNKNOWN)
-        if type(e) is n.Const:
-            return kind_of(e.value)
-        if type(e) is n.Ref:
-            return kind_of(e.value)
-        return UNKNOWN
-
-    def place(self, line: int) -> Place:
-        import linecache
-
-        filename = self.function.filename
-        return Place(filename, line, linecache.getline(filename, line))
 
 
 def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
     run = _settled(_Run(function, owner, params, context))
-    unsure = run.changed_elsewhere()
+    found = Resolved(function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow)
+    found.mutated_params = context.site_mutates(owner)
+    unsure = changed_elsewhere(found)
     if unsure:
         weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
         again = _Run(function, owner, weakened, context)
@@ -134,20 +65,7 @@ def _settled(run: _Run) -> _Run:
     return run
 
 
-def weaken(kind: Kind) -> Kind:
-    """What is still known of a container or object after others may have changed what is in it."""
-    if isinstance(kind, Instance):
-        return Instance(kind.cls)
-    if isinstance(kind, Sequence) and kind.cls is list:
-        return Sequence(UNKNOWN)
-    if isinstance(kind, Mapping):
-        return Mapping(None, UNKNOWN)
-    if isinstance(kind, Tuple):
-        return Tuple(tuple(map(weaken, kind.items)), kind.cls)
-    return kind
-
-
-class _Run:
+class _Run(CallSites):
     def __init__(self, function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> None:
         self.function, self.owner, self.context = function, owner, context
         self.kinds: dict[str, Kind | None] = dict(params)
@@ -160,31 +78,6 @@ class _Run:
         self.widen = False
 
     # ------------------------------------------------------------ statements
-
-    def changed_elsewhere(self) -> frozenset[str]:
-        """Names of containers and objects whose contents are changed in a way that :meth:`stored` does not see."""
-        from thunkad.analysis.aliases import find_aliases
-
-        kinds = {k: v for k, v in self.kinds.items() if v is not None}
-        found = Resolved(self.function, self.owner, kinds, self.sites, hollow=self.hollow)
-        found.mutated_params = self.context.site_mutates(self.owner)
-        aliases = find_aliases(found)
-        if not aliases.mutated:
-            return frozenset()
-        contained = [x for x, k in kinds.items() if weaken(k) != k]
-        by_class: dict[str, set[str]] = {}
-        unsure: set[str] = set()
-        copied = {s.target for s in walk.statements(self.function.body) if type(s) is n.Assign and type(s.value) is not n.ListExpr
-                  and type(s.value) is not n.DictExpr}  # fmt: skip
-        for s in walk.statements(self.function.body):
-            for name in aliases.written_by.get(id(s), ()):
-                cls = aliases.find(name)
-                by_class.setdefault(cls, set()).add(name)
-                simple = type(s) in (n.Store, n.Append) and type(getattr(s, "target", None)) is not n.Attr
-                if weaken(kinds.get(name, UNKNOWN)) != kinds.get(name, UNKNOWN) and (not simple or name in copied):
-                    unsure.add(cls)
-        unsure |= {cls for cls, names in by_class.items() if len([x for x in names if x in contained]) > 1}
-        return frozenset(x for x in contained if aliases.find(x) in unsure)
 
     def bind(self, name: str, kind: Kind | None) -> None:
         if name in self.unsure and kind is not None:
@@ -427,125 +320,6 @@ class _Run:
         found = getattr(cls, e.name, None) if cls is not None else None
         return Method(found, base) if callable(found) else UNKNOWN
 
-    # ------------------------------------------------------------ calls
-
-    def call(self, s: n.Stmt, e: n.Call) -> Kind | None:
-        values = [self.atom(a) for a in e.args] + [self.atom(v) for _, v in e.kwargs]
-        callee = self.base(e.func)
-        if callee is None or any(v is None for v in values):
-            return None
-        kinds = tuple(v for v in values if v is not None)
-        return self.apply(s, e, callee, e.args, e.kwargs, kinds)
-
-    def apply(self, s: n.Stmt, e: n.Call, callee: Kind, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
-        if isinstance(callee, Method) and type(e.func) is n.Attr and not isinstance(callee.owner, Known):
-            function = callee.function
-            if isinstance(callee.owner, Num):
-                function = self.context.array_member(e.func.name) or function
-            args, kinds = (e.func.value, *args), (callee.owner, *kinds)
-            if isinstance(callee.owner, Instance) and type(e.func.value) is n.Attr:
-                return self.dynamic(s, e.func, e.args, e.kwargs, kinds[1:])
-            return self.looked_up(s, function, args, kwargs, kinds, None)
-        if isinstance(callee, Known):
-            callee = Known(self.context.numeric_meaning(callee.value, kinds))
-            if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
-                decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
-                if decision.how != "constant":
-                    return self.dynamic(s, e.func, args, kwargs, kinds, results.call(callee.value, [NUMERIC], {}))
-            function = numeric_function(callee.value, kinds)
-            if function is None:
-                return self.dynamic(s, e.func, args, kwargs, kinds)
-            return self.looked_up(s, function, args, kwargs, kinds, None)
-        if isinstance(callee, Lifted) and type(e.func) is n.Name and not any(type(a) is n.Star for a in args):
-            return self.lifted(s, e, callee, args, kwargs, kinds)
-        return self.dynamic(s, e.func, args, kwargs, kinds)
-
-    def dynamic(self, s: n.Stmt, func: n.Expr, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind = UNKNOWN) -> Kind:
-        return self.site(s, Site("dynamic", func, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result))
-
-    def lifted(self, s: n.Stmt, e: n.Call, callee: Lifted, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
-        closure = callee.closure
-        bound = bind_lifted(closure, args, kwargs)
-        if bound is None or self.direct.get(e.func.id) is not closure:
-            return self.dynamic(s, e.func, args, kwargs, kinds)
-        kinds = tuple(self.known(a) for _, a in bound)
-        result = self.context.lifted_result_kind(closure, kinds, self.owner)
-        site = Site("lifted", closure, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result, bound=bound)
-        return self.site(s, site)
-
-    def looked_up(
-        self, s: n.Stmt, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind | None, infix: bool = False
-    ) -> Kind:
-        """Ask the table about ``fn``, then look at what it is."""
-        args, kwargs = tuple(args), renamed(fn, tuple(kwargs))
-        positional = list(kinds[: len(args)])
-        decision = self.context.lookup(fn, positional)
-        named = {k: v for (k, _), v in zip(kwargs, kinds[len(args) :]) if k is not None}
-        if result is None:
-            result = results.call(fn, positional, named)
-        site = Site(decision.how, fn, decision.entry, args, kwargs, kinds, result, infix)
-        if fn is np.sign and decision.how == "rule" and all(isinstance(k, Num) and k.is_real for k in kinds):
-            site.how = "constant"  # it has a derivative for complex arguments only
-        if decision.how == "undecided":
-            site.how = "dynamic"
-        elif decision.how in ("inside", "missing", "alternative"):
-            body = decision.entry.function if decision.how == "alternative" and decision.entry is not None else fn
-            self.look_inside(site, body)
-        elif infix and any(isinstance(k, Instance) for k in kinds):
-            site.how = "dynamic"
-        return self.site(s, site)
-
-    def construct(self, site: Site, cls: type) -> bool:
-        """An object of a user's class: made empty, then what ``__init__`` does to it."""
-        init = cls.__init__
-        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
-        made = dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "") == "<string>"
-        if not plain or made:
-            return False
-        if init is object.__init__:
-            site.how, site.result, site.bound = "construct", Instance(cls), ()
-            return not site.args and not site.kwargs
-        if not isinstance(init, types.FunctionType):
-            return False
-        bound = bind_call(init, (n.Const(None), *site.args), site.kwargs)
-        if bound is None:
-            return False
-        site.how, site.result, site.bound = "construct", Instance(cls), bound
-        site.kinds = (Instance(cls), *(self.known(e) for _, e in bound[1:]))
-        return True
-
-    def look_inside(self, site: Site, body: Any) -> None:
-        if isinstance(body, type) and not _is_library(body) and self.construct(site, body):
-            return
-        if reason_for(body) is not None:
-            site.how = "missing"
-            return
-        generated = getattr(body, "function", None)
-        if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
-            site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
-            site.bound = tuple(zip((p.name for p in generated.params), site.args))
-            site.result = self.context.compiled_result_kind(body, site.kinds)
-            return
-        nested = self.context.nested(body, site.args, site.kwargs)
-        if nested is not None:  # a derivative inside differentiated code
-            site.how = nested.how
-            if nested.how == "inside":
-                site.callee, site.bound = nested.callee, nested.bound
-                site.kinds = tuple(self.known(e) for _, e in nested.bound)
-                site.result = self.context.result_kind(nested.callee, site.kinds)
-            return
-        if not isinstance(body, types.FunctionType):
-            python = isinstance(body, type) or isinstance(getattr(type(body), "__call__", None), types.FunctionType)
-            site.how = "dynamic" if python or not _is_library(body) else "missing"
-            return
-        bound = bind_call(body, site.args, site.kwargs)
-        if bound is None or inspect.isgeneratorfunction(body) or inspect.iscoroutinefunction(body):
-            site.how = "dynamic"
-            return
-        site.how, site.callee, site.bound = "inside", body, bound
-        kinds = tuple(self.known(e) for _, e in bound)
-        site.kinds = kinds
-        site.result = self.context.result_kind(body, kinds)
 
 
 def unbound_at_heads(function: n.Function) -> set[str]:
@@ -571,76 +345,6 @@ def is_hollow(e: n.Expr, hollow: set[str]) -> bool:
     return type(e) is n.Ref and e.value is Unbound or type(e) is n.Name and e.id in hollow
 
 
-def _is_library(fn: Any) -> bool:
-    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
-    return module.split(".")[0] in ("numpy", "scipy", "builtins", "math", "cmath", "_operator", "operator", "itertools")
-
-
-def path_of(e: n.Expr) -> str:
-    """``np.linalg.norm`` as text."""
-    if type(e) is n.Attr:
-        return f"{path_of(e.value)}.{e.name}"
-    return e.id if type(e) in (n.Name, n.Global) else e.name if type(e) is n.Ref else "…"
-
-
 _SIGNATURES: dict[types.CodeType, inspect.Signature] = {}
 
 
-def bind_call(fn: types.FunctionType, args: Any, kwargs: Any) -> tuple[tuple[str, n.Expr], ...] | None:
-    """Each parameter of ``fn`` with its operand at this call, defaults included; None if that is decided at run time."""
-    if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
-        return None
-    signature = inspect.signature(fn, follow_wrapped=False)
-    try:
-        bound = signature.bind(*args, **dict(kwargs))
-    except TypeError:
-        return None
-    out: list[tuple[str, n.Expr]] = []
-    for name, p in signature.parameters.items():
-        if name in bound.arguments:
-            value = bound.arguments[name]
-            if p.kind is p.VAR_POSITIONAL:
-                value = n.TupleExpr(tuple(value))
-            elif p.kind is p.VAR_KEYWORD:
-                value = n.DictExpr(tuple(n.Const(k) for k in value), tuple(value.values()))
-        elif p.kind is p.VAR_POSITIONAL:
-            value = n.TupleExpr(())
-        elif p.kind is p.VAR_KEYWORD:
-            value = n.DictExpr((), ())
-        else:
-            value = as_operand(name, p.default)
-        out.append((name, value))
-    return tuple(out)
-
-
-def bind_lifted(closure: n.Closure, args: Any, kwargs: Any) -> tuple[tuple[str, n.Expr], ...] | None:
-    """Each parameter of a function made here, captures first, with its operand; None if that is decided at run time."""
-    function = closure.function
-    if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
-        return None
-    captured = tuple(zip(function.captures, closure.captures))
-    own = [p for p in function.params if p.name not in function.captures]
-    if any(p.kind not in ("positional", "keyword") for p in own):
-        return None
-    given = dict(kwargs)
-    positional = [p for p in own if p.kind == "positional"]
-    if len(args) > len(positional):
-        return None
-    out: dict[str, n.Expr] = {p.name: a for p, a in zip(positional, args)}
-    if set(given) & set(out) or not set(given) <= {p.name for p in own}:
-        return None
-    out.update(given)
-    defaults = dict(zip([p.name for p in positional][len(positional) - len(closure.defaults) :], closure.defaults))
-    defaults.update(dict(closure.kw_defaults))
-    for p in own:
-        if p.name not in out:
-            if p.name not in defaults:
-                return None
-            out[p.name] = defaults[p.name]
-    return (*captured, *((p.name, out[p.name]) for p in own))
-
-
-def as_operand(name: str, value: Any) -> n.Expr:
-    """A constant of the source if ``value`` can be written as one, else the object itself."""
-    plain = value is None or value is Ellipsis or type(value) in (bool, int, float, complex, str)
-    return n.Const(value) if plain else n.Ref(f"{name}_default", value)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from thunkad.analysis.resolution import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Num

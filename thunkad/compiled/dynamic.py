@@ -22,10 +22,10 @@ from thunkad.kinds.results import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import OPERATORS
-from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.rules.refused import no_rule_message, reason_for
-from thunkad.runtime.shadows import keep
+from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.shadows import keep
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
 _UFUNC = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from thunkad.analysis.resolution import Site, as_operand
+from thunkad.analysis.binding import as_operand
+from thunkad.analysis.sites import Site
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.target import target_of
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, _hashable, is_nested, lifted_of
+from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, _hashable, is_nested
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of

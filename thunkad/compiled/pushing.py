@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-
 import types
 from typing import Any
 
-from thunkad.analysis.resolution import Resolved, Site, resolve
+from thunkad.analysis.resolution import resolve
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.compiled.push import Push

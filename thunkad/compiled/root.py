@@ -12,7 +12,7 @@ from typing import Any
 
 from thunkad.adjoint.generate import Generator
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
-from thunkad.analysis.resolution import Resolved
+from thunkad.analysis.sites import Resolved
 from thunkad.compiled import policy
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot

@@ -17,7 +17,8 @@ import numpy as np
 from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
-from thunkad.analysis.resolution import Resolved, Site, resolve
+from thunkad.analysis.resolution import resolve
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.guards import Guards
@@ -29,8 +30,8 @@ from thunkad.compiled.target import library_call
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.results import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR, binary, call
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
+from thunkad.kinds.results import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR, binary, call
 from thunkad.pipeline import reached
 from thunkad.rules.entry import RRULE, name_of
 from thunkad.rules.resolve import Decision, lookup

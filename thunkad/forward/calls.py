@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from thunkad.adjoint.inline import bind_rule, fold
-from thunkad.analysis.resolution import Site
+from thunkad.analysis.sites import Site
 from thunkad.errors import NoRuleError
 from thunkad.forward.memory import Summary, changes_first, makes_fresh
 from thunkad.forward.template import STRETCH, ZERO_REF, ForwardTemplate, dots_of, drop_zeros, forward_template, is_zero, without_dots

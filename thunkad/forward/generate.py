@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from thunkad.adjoint.generate import _taken as taken_names
-from thunkad.analysis.resolution import Resolved
+from thunkad.analysis.sites import Resolved
 from thunkad.forward.calls import EFFECT, Pushed
 from thunkad.forward.memory import memory_of
 from thunkad.forward.push import BUFFER, TANGENT, Push

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.adjoint.generate import _taken as taken_names
-from thunkad.analysis.resolution import Site
+from thunkad.analysis.sites import Site
 from thunkad.forward.calls import EFFECT, tidy
 from thunkad.forward.flatten import flattened
 from thunkad.ir import nodes as n

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.resolution import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Known, Num, Opaque

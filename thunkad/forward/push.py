@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thunkad.analysis.resolution import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import SPREAD, Calls, Pushed
 from thunkad.forward.memory import MUTATING, Memory

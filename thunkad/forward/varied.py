@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thunkad.analysis.activity import varied_names
-from thunkad.analysis.resolution import Resolved
+from thunkad.analysis.sites import Resolved
 from thunkad.forward.memory import Ask, Memory
 from thunkad.ir import nodes as n
 from thunkad.ir import walk

@@ -11,7 +11,7 @@ from typing import Any
 
 from thunkad.adjoint.inline import bind_rule
 from thunkad.analysis.activity import active_names
-from thunkad.analysis.resolution import Resolved, Site, path_of
+from thunkad.analysis.sites import Resolved, Site, path_of
 from thunkad.compiled.root import Key, Root, resolved_for
 from thunkad.compiled.world import World
 from thunkad.errors import RuleError, ThunkadError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.kinds import results
-from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Kind, Num, join_fields
-from thunkad.runtime import arrays, cotangents, dots
+from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Kind, Num, Sequence, Tuple, item_of, join_fields
+from thunkad.runtime import arrays, cotangents, dots, elements
 from thunkad.runtime.accumulate import accumulate
 from thunkad.tangents import unthunk
 
@@ -26,7 +26,7 @@ def _first(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
 
 
 def _sum(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
-    return results.binary("+", args[0], args[1]) if all(isinstance(a, Num) for a in args) else UNKNOWN
+    return results.binary("+", args[0], args[1]) if len(args) == 2 and all(isinstance(a, Num) for a in args) else UNKNOWN
 
 
 def _number(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
@@ -35,6 +35,26 @@ def _number(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
 
 def _entry_dot(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     return _like_second([UNKNOWN, args[-1]], {})
+
+
+def _item_dot(dot: Kind, x: Kind) -> Kind:
+    return _like_second([dot, x], {}) if isinstance(x, Num) else dot
+
+
+def _spread(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    """One tangent for each item of the second argument."""
+    if len(args) != 2:
+        return UNKNOWN
+    dots_, x = args
+    if isinstance(x, Tuple):
+        known = isinstance(dots_, Tuple) and len(dots_.items) == len(x.items)
+        return Tuple(tuple(_item_dot(dots_.items[k] if known else UNKNOWN, v) for k, v in enumerate(x.items)))  # type: ignore[union-attr]
+    known_item = isinstance(dots_, (Tuple, Sequence)) or isinstance(dots_, Num)
+    return Sequence(_item_dot(item_of(dots_) if known_item else UNKNOWN, item_of(x)), tuple)
+
+
+def _elements(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return Sequence(item_of(args[0])) if isinstance(args[0], (Tuple, Sequence)) else UNKNOWN
 
 
 results.RESULT_OF_HELPER.update(
@@ -54,6 +74,8 @@ results.RESULT_OF_HELPER.update(
         dots.tangent_buffer: _like_second,
         dots.entry_dot: _entry_dot,
         dots.field_dot: _entry_dot,
+        dots.spread: _spread,
+        elements.elements_dot: _elements,
         accumulate: _sum,
         unthunk: _first,
     }

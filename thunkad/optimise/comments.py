@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 
-from thunkad.analysis.resolution import Resolved
+from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.resolution import Site
+from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Kind, Num, Opaque, Sequence, Tuple
 from thunkad.optimise.dead import Purity

@@ -6,6 +6,7 @@ rule spares the compiler looking inside them.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -34,3 +35,21 @@ def _register(helper: Callable[..., Any], other: int | None) -> None:
         if other is not None and not is_zero(other_dot):
             total = add(total, helper(first, *rest[:other], other_dot, *rest[other + 1 :]))
         return helper(first, *rest), total
+
+
+def jointly_linear(helper: Callable[..., Any], *params: str) -> None:
+    """Register the forward rule of a helper that is linear in these parameters taken together, constant in all others."""
+    own = inspect.signature(helper)
+
+    @frule(helper)
+    def _(*args: Any, **kwargs: Any) -> Any:
+        dots = {p: kwargs.pop(f"{p}_dot") for p in params}
+        bound = own.bind(*args, **kwargs)
+        value = helper(*bound.args, **bound.kwargs)
+        if all(map(is_zero, dots.values())):
+            return value, next(iter(dots.values()))
+        bound.arguments.update(dots)
+        return value, helper(*bound.args, **bound.kwargs)
+
+    keyword_only = [inspect.Parameter(f"{p}_dot", inspect.Parameter.KEYWORD_ONLY) for p in params]
+    _.__signature__ = own.replace(parameters=[*own.parameters.values(), *keyword_only])  # type: ignore[attr-defined]

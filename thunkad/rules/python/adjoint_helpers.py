@@ -6,14 +6,22 @@ All are linear in the cotangents that they take and constant in the values whose
 from __future__ import annotations
 
 from thunkad.rules.library import frule, non_differentiable
-from thunkad.rules.linear import linear
-from thunkad.runtime import arrays, cotangents, dots, shapes
+from thunkad.rules.linear import jointly_linear, linear
+from thunkad.runtime import arrays, cotangents, dots, elements, piecewise, shapes
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import outward
 from thunkad.tangents import unthunk
 
 linear(cotangents.split, cotangents.like, cotangents.seed_of, dots.spread)
+linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.sorted_dot, elements.dict_dot)
+linear(elements.values_dot, elements.items_dot, elements.number_dot)
+jointly_linear(elements.sum_dot, "iterable_dot", "start_dot")
+jointly_linear(elements.extremum_dot, "args_dot")
+jointly_linear(elements.found_dot, "mapping_dot", "default_dot")
+jointly_linear(elements.split_starred_dot, "value_dot")
+jointly_linear(elements.complex_dot, "real_dot", "imag_dot")
+jointly_linear(piecewise.where_dot, "x_dot", "y_dot")
 non_differentiable(
     arrays.zeros,
     arrays.rounds,

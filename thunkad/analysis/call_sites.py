@@ -1,0 +1,162 @@
+"""What a call stands for: a rule, a function to look into, an object to make, or a decision at run time."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.binding import bind_call, bind_lifted
+from thunkad.analysis.sites import Context, Site
+from thunkad.ir import nodes as n
+from thunkad.kinds import results
+from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Known, Lifted, Method, Num
+from thunkad.rules.keywords import renamed
+from thunkad.rules.python.operators import numeric_function
+from thunkad.rules.refused import reason_for
+
+
+class CallSites:
+    """The part of the abstract run that deals with calls; what it needs of the rest is declared here."""
+
+    owner: Any
+    context: Context
+    direct: dict[str, n.Closure]
+
+    def atom(self, e: n.Expr) -> Kind | None:
+        raise NotImplementedError
+
+    def known(self, e: n.Expr) -> Kind:
+        raise NotImplementedError
+
+    def base(self, e: n.Expr) -> Kind | None:
+        raise NotImplementedError
+
+    def site(self, s: n.Stmt, site: Site) -> Kind:
+        raise NotImplementedError
+
+    def call(self, s: n.Stmt, e: n.Call) -> Kind | None:
+        values = [self.atom(a) for a in e.args] + [self.atom(v) for _, v in e.kwargs]
+        callee = self.base(e.func)
+        if callee is None or any(v is None for v in values):
+            return None
+        kinds = tuple(v for v in values if v is not None)
+        return self.apply(s, e, callee, e.args, e.kwargs, kinds)
+
+    def apply(self, s: n.Stmt, e: n.Call, callee: Kind, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
+        if isinstance(callee, Method) and type(e.func) is n.Attr and not isinstance(callee.owner, Known):
+            function = callee.function
+            if isinstance(callee.owner, Num):
+                function = self.context.array_member(e.func.name) or function
+            args, kinds = (e.func.value, *args), (callee.owner, *kinds)
+            if isinstance(callee.owner, Instance) and type(e.func.value) is n.Attr:
+                return self.dynamic(s, e.func, e.args, e.kwargs, kinds[1:])
+            return self.looked_up(s, function, args, kwargs, kinds, None)
+        if isinstance(callee, Known):
+            callee = Known(self.context.numeric_meaning(callee.value, kinds))
+            if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+                decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
+                if decision.how != "constant":
+                    return self.dynamic(s, e.func, args, kwargs, kinds, results.call(callee.value, [NUMERIC], {}))
+            function = numeric_function(callee.value, kinds)
+            if function is None:
+                return self.dynamic(s, e.func, args, kwargs, kinds)
+            return self.looked_up(s, function, args, kwargs, kinds, None)
+        if isinstance(callee, Lifted) and type(e.func) is n.Name and not any(type(a) is n.Star for a in args):
+            return self.lifted(s, e, callee, args, kwargs, kinds)
+        return self.dynamic(s, e.func, args, kwargs, kinds)
+
+    def dynamic(self, s: n.Stmt, func: n.Expr, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind = UNKNOWN) -> Kind:
+        return self.site(s, Site("dynamic", func, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result))
+
+    def lifted(self, s: n.Stmt, e: n.Call, callee: Lifted, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
+        closure = callee.closure
+        bound = bind_lifted(closure, args, kwargs)
+        if bound is None or self.direct.get(e.func.id) is not closure:
+            return self.dynamic(s, e.func, args, kwargs, kinds)
+        kinds = tuple(self.known(a) for _, a in bound)
+        result = self.context.lifted_result_kind(closure, kinds, self.owner)
+        site = Site("lifted", closure, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result, bound=bound)
+        return self.site(s, site)
+
+    def looked_up(
+        self, s: n.Stmt, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind | None, infix: bool = False
+    ) -> Kind:
+        """Ask the table about ``fn``, then look at what it is."""
+        args, kwargs = tuple(args), renamed(fn, tuple(kwargs))
+        positional = list(kinds[: len(args)])
+        decision = self.context.lookup(fn, positional)
+        named = {k: v for (k, _), v in zip(kwargs, kinds[len(args) :]) if k is not None}
+        if result is None:
+            result = results.call(fn, positional, named)
+        site = Site(decision.how, fn, decision.entry, args, kwargs, kinds, result, infix)
+        if fn is np.sign and decision.how == "rule" and all(isinstance(k, Num) and k.is_real for k in kinds):
+            site.how = "constant"  # it has a derivative for complex arguments only
+        if decision.how == "undecided":
+            site.how = "dynamic"
+        elif decision.how in ("inside", "missing", "alternative"):
+            body = decision.entry.function if decision.how == "alternative" and decision.entry is not None else fn
+            self.look_inside(site, body)
+        elif infix and any(isinstance(k, Instance) for k in kinds):
+            site.how = "dynamic"
+        return self.site(s, site)
+
+    def construct(self, site: Site, cls: type) -> bool:
+        """An object of a user's class: made empty, then what ``__init__`` does to it."""
+        init = cls.__init__
+        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
+        made = dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "") == "<string>"
+        if not plain or made:
+            return False
+        if init is object.__init__:
+            site.how, site.result, site.bound = "construct", Instance(cls), ()
+            return not site.args and not site.kwargs
+        if not isinstance(init, types.FunctionType):
+            return False
+        bound = bind_call(init, (n.Const(None), *site.args), site.kwargs)
+        if bound is None:
+            return False
+        site.how, site.result, site.bound = "construct", Instance(cls), bound
+        site.kinds = (Instance(cls), *(self.known(e) for _, e in bound[1:]))
+        return True
+
+    def look_inside(self, site: Site, body: Any) -> None:
+        if isinstance(body, type) and not _is_library(body) and self.construct(site, body):
+            return
+        if reason_for(body) is not None:
+            site.how = "missing"
+            return
+        generated = getattr(body, "function", None)
+        if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
+            site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
+            site.bound = tuple(zip((p.name for p in generated.params), site.args))
+            site.result = self.context.compiled_result_kind(body, site.kinds)
+            return
+        nested = self.context.nested(body, site.args, site.kwargs)
+        if nested is not None:  # a derivative inside differentiated code
+            site.how = nested.how
+            if nested.how == "inside":
+                site.callee, site.bound = nested.callee, nested.bound
+                site.kinds = tuple(self.known(e) for _, e in nested.bound)
+                site.result = self.context.result_kind(nested.callee, site.kinds)
+            return
+        if not isinstance(body, types.FunctionType):
+            python = isinstance(body, type) or isinstance(getattr(type(body), "__call__", None), types.FunctionType)
+            site.how = "dynamic" if python or not _is_library(body) else "missing"
+            return
+        bound = bind_call(body, site.args, site.kwargs)
+        if bound is None or inspect.isgeneratorfunction(body) or inspect.iscoroutinefunction(body):
+            site.how = "dynamic"
+            return
+        site.how, site.callee, site.bound = "inside", body, bound
+        kinds = tuple(self.known(e) for _, e in bound)
+        site.kinds = kinds
+        site.result = self.context.result_kind(body, kinds)
+
+
+def _is_library(fn: Any) -> bool:
+    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
+    return module.split(".")[0] in ("numpy", "scipy", "builtins", "math", "cmath", "_operator", "operator", "itertools")

@@ -1,0 +1,31 @@
+"""Containers and objects whose contents change in a way that resolution does not see at the place where it happens."""
+
+from __future__ import annotations
+
+from thunkad.analysis.aliases import find_aliases
+from thunkad.analysis.sites import Resolved, weaken
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import UNKNOWN
+
+
+def changed_elsewhere(found: Resolved) -> frozenset[str]:
+    """Names of containers and objects whose contents are changed in a way that resolution does not see."""
+    kinds = found.kinds
+    aliases = find_aliases(found)
+    if not aliases.mutated:
+        return frozenset()
+    contained = [x for x, k in kinds.items() if weaken(k) != k]
+    by_class: dict[str, set[str]] = {}
+    unsure: set[str] = set()
+    copied = {s.target for s in walk.statements(found.function.body) if type(s) is n.Assign and type(s.value) is not n.ListExpr
+              and type(s.value) is not n.DictExpr}  # fmt: skip
+    for s in walk.statements(found.function.body):
+        for name in aliases.written_by.get(id(s), ()):
+            cls = aliases.find(name)
+            by_class.setdefault(cls, set()).add(name)
+            simple = type(s) in (n.Store, n.Append) and type(getattr(s, "target", None)) is not n.Attr
+            if weaken(kinds.get(name, UNKNOWN)) != kinds.get(name, UNKNOWN) and (not simple or name in copied):
+                unsure.add(cls)
+    unsure |= {cls for cls, names in by_class.items() if len([x for x in names if x in contained]) > 1}
+    return frozenset(x for x in contained if aliases.find(x) in unsure)

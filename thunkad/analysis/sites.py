@@ -1,0 +1,99 @@
+"""What resolution finds: for each operation and call a :class:`Site`, for a function a :class:`Resolved`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from thunkad.errors import Place
+from thunkad.ir import nodes as n
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Sequence, Tuple
+from thunkad.kinds.observe import kind_of
+from thunkad.rules.entry import Entry
+from thunkad.rules.resolve import Decision
+
+
+class Context(Protocol):
+    """What resolution asks of the world that it happens in."""
+
+    def lookup(self, fn: Any, kinds: list[Kind]) -> Decision: ...
+    def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind: ...
+    def lifted_result_kind(self, closure: n.Closure, kinds: tuple[Kind, ...], owner: Any) -> Kind: ...
+    def global_value(self, fn: Any, name: str) -> Any: ...
+    def attribute_value(self, fn: Any, path: str, owner: Any, name: str) -> Any: ...
+    def array_member(self, name: str) -> Any: ...
+    def site_mutates(self, owner: Any) -> Any: ...
+    def array_attribute(self, name: str) -> Any: ...
+    def compiled_result_kind(self, compiled: Any, kinds: tuple[Kind, ...]) -> Kind: ...
+    def nested(self, fn: Any, args: Any, kwargs: Any) -> Site | None: ...
+    def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any: ...
+
+
+@dataclass
+class Site:
+    """What one operation or call stands for.
+
+    ``how``: 'rule' (``entry``), 'constant' (no derivative flows), 'inside' (a Python function to look into, ``callee``),
+    'lifted' (a function made here), 'dynamic' (decided at run time), 'missing' (nothing is known to differentiate it),
+    'inplace' (an operator that may change its left operand).  ``args`` and ``kwargs`` are the operands, a method's owner first.
+    """
+
+    how: str
+    callee: Any = None
+    entry: Entry | None = None
+    args: tuple[n.Expr, ...] = ()
+    kwargs: tuple[tuple[str | None, n.Expr], ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    result: Kind = UNKNOWN
+    infix: bool = False
+    bound: tuple[tuple[str, n.Expr], ...] = ()  # 'inside' and 'lifted': parameter → operand
+
+
+@dataclass
+class Resolved:
+    """A function in normal form with what is known of it."""
+
+    function: n.Function
+    owner: Any  # the Python function whose globals and cells the code reads
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    sites: dict[int, Site] = field(default_factory=dict)
+    result: Kind = UNKNOWN
+    hollow: set[str] = field(default_factory=set)  # names that may hold no value yet
+    cache: dict[str, Any] = field(default_factory=dict)  # facts that later analyses found
+    mutated_params: Any = None  # for a site of a user's function: the parameters that it writes into
+
+    def kind(self, e: n.Expr) -> Kind:
+        """The kind of an operand."""
+        if type(e) is n.Name:
+            return self.kinds.get(e.id, UNKNOWN)
+        if type(e) is n.Const:
+            return kind_of(e.value)
+        if type(e) is n.Ref:
+            return kind_of(e.value)
+        return UNKNOWN
+
+    def place(self, line: int) -> Place:
+        import linecache
+
+        filename = self.function.filename
+        return Place(filename, line, linecache.getline(filename, line))
+
+
+def weaken(kind: Kind) -> Kind:
+    """What is still known of a container or object after others may have changed what is in it."""
+    if isinstance(kind, Instance):
+        return Instance(kind.cls)
+    if isinstance(kind, Sequence) and kind.cls is list:
+        return Sequence(UNKNOWN)
+    if isinstance(kind, Mapping):
+        return Mapping(None, UNKNOWN)
+    if isinstance(kind, Tuple):
+        return Tuple(tuple(map(weaken, kind.items)), kind.cls)
+    return kind
+
+
+def path_of(e: n.Expr) -> str:
+    """``np.linalg.norm`` as text."""
+    if type(e) is n.Attr:
+        return f"{path_of(e.value)}.{e.name}"
+    return e.id if type(e) in (n.Name, n.Global) else e.name if type(e) is n.Ref else "…"
