@@ -72,6 +72,9 @@ class Generator:
         outputs = [self.output(sweeps, p) for p in wanted]
         reverse = sweeps.bars.out
         value: n.Expr = sweeps.result
+        if type(value) is n.Name and value.id in walk.assigned([x.forward for x in sweeps.bars.links]):
+            value = n.Name(self.names.new("value"))  # the reverse of the loop that carried it goes back to its first one
+            reverse.insert(0, n.Assign(value.id, sweeps.result, line=self.resolved.function.body[-1].line))
         gradients: n.Expr = outputs[0] if single else n.TupleExpr(tuple(outputs))
         if with_value:
             last: n.Expr = n.TupleExpr((value, gradients))
