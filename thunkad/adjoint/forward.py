@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.control import IfStep, LoopStep, trailing_copies
 from thunkad.adjoint.inline import bind_rule
+from thunkad.adjoint.mutation import KEEP
 from thunkad.adjoint.steps import (
     AppendStep,
     Block,
@@ -317,9 +318,14 @@ class Forward:
         rule = n.Ref(f"{getattr(entry.target, '__name__', 'function')}_rule", entry.function)
         args = tuple(self.mutation.kept(self.current, a, out) for a in site.args)
         kwargs = tuple((k, self.mutation.kept(self.current, v, out)) for k, v in site.kwargs)
-        out.append(n.Unpack((target, pullback), n.Call(rule, args, kwargs), line=s.line))
+        made = target
         if self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
-            raise self.unsupported(s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first")
+            if self.mutation.aliases.is_mutated(target):
+                raise self.unsupported(s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first")
+            made = self.names.new(target)  # the pullback may hold it, and the caller may write into what it gets
+        out.append(n.Unpack((made, pullback), n.Call(rule, args, kwargs), line=s.line))
+        if made != target:
+            out.append(n.Assign(target, n.Call(KEEP, (n.Name(made),)), line=s.line))
         places: list[tuple[n.Expr, n.Expr | None]] = [(o, n.Const(k)) for k, o in enumerate(operands)]
         steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True))
 

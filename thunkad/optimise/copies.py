@@ -114,6 +114,8 @@ class _Copies:
             return n.Update(target, s.op, self.expression(s.value, known), line=s.line, site=s.site)
         if type(s) is n.Store:
             return n.Store(self.target(s.target, known), self.expression(s.value, known), line=s.line, site=s.site)
+        if hasattr(s.site, "how"):  # the user's own statement: ``x * 1.0`` is new memory there, and stays
+            return walk.map_stmt(s, lambda e: walk.substitute(e, known))
         return walk.map_stmt(s, lambda e: self.expression(e, known))
 
     def target(self, e: n.Expr, known: Known) -> n.Expr:
