@@ -19,6 +19,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = (
     "errors",
     "debugging",
+    "captured",
     "tangents",
     "ir",
     "runtime",

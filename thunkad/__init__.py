@@ -1,6 +1,7 @@
 """Source-transforming automatic differentiation for plain Python and NumPy."""
 
-from thunkad.api import differentiable, grad, jacobian, jvp, value_and_grad, vjp
+from thunkad.api import differentiable, grad, jvp, value_and_grad, vjp
+from thunkad.captured import Grads, Params
 from thunkad.compiled.policy import set_refresh_policy
 from thunkad.debugging import debug
 from thunkad.errors import (

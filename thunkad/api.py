@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from thunkad.compiled import entry, forward
+from thunkad.compiled import capture, entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.nested import Derivative, marked, nests
 from thunkad.inspection import adjoint_source, explain
@@ -16,7 +16,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def grad(
-    f: Callable[..., Any], argnums: ArgNums = 0, argnames: ArgNames = None, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: ArgNums = 0,
+    argnames: ArgNames = None,
+    has_aux: bool = False,
+    captured: Any = None,
 ) -> Callable[..., Any]:
     """The gradient of a function whose result is one real number.
 
@@ -30,6 +34,9 @@ def grad(
         The same by name; takes the place of ``argnums``.
     has_aux : bool
         ``f`` returns ``(value, aux)``; the gradient function then returns ``(gradients, aux)``.
+    captured : Params, optional
+        Arrays that ``f`` closes over, reads as globals or holds in attributes.  The gradient is then for these, a
+        :class:`thunkad.Grads`, and ``argnums`` and ``argnames`` are not looked at.
 
     Returns
     -------
@@ -42,20 +49,28 @@ def grad(
     NonScalarOutputError, NonDifferentiableArgumentError, UnsupportedSyntaxError, NoRuleError
         When the gradient function is called.
     """
+    if captured is not None:
+        return _named(f, "grad", capture.gradient(f, captured, False, has_aux))
     derivative = entry.gradient(f, "grad", argnums, argnames, has_aux)
     return marked(_named(f, "grad", derivative), Derivative(f, "grad", argnums, argnames, has_aux))
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: ArgNums = 0, argnames: ArgNames = None, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: ArgNums = 0,
+    argnames: ArgNames = None,
+    has_aux: bool = False,
+    captured: Any = None,
 ) -> Callable[..., Any]:
     """Like :func:`grad`; the returned function gives ``(value, gradients)``, with ``has_aux`` ``((value, aux), gradients)``."""
+    if captured is not None:
+        return _named(f, "value_and_grad", capture.gradient(f, captured, True, has_aux))
     derivative = entry.gradient(f, "value_and_grad", argnums, argnames, has_aux)
     return marked(_named(f, "value_and_grad", derivative), Derivative(f, "value_and_grad", argnums, argnames, has_aux))
 
 
 @nests("vjp")
-def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:
+def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: Any = None, **kwargs: Any) -> Any:
     """The value of ``f`` and its pullback.
 
     Parameters
@@ -65,6 +80,9 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: A
         The arguments of ``f``.
     has_aux : bool
         ``f`` returns ``(value, aux)``.
+    captured : Params, optional
+        Arrays that ``f`` closes over, reads as globals or holds in attributes; the pullback then returns a new
+        :class:`thunkad.Grads` for these.
 
     Returns
     -------
@@ -75,6 +93,8 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: A
     aux
         Only with ``has_aux``.
     """
+    if captured is not None:
+        return capture.vjp(f, captured, args, kwargs, has_aux)
     call = entry.open_call(f, args, kwargs)
     places, _ = entry.wanted_places(call, f, tuple(range(len(args))), None, len(args))
     by_name = dict(zip(call.names, call.kinds()))

@@ -21,12 +21,14 @@ from thunkad.adjoint.steps import (
     IndexStep,
     InlineStep,
     OutlinedStep,
+    SourceStep,
     UnpackStep,
 )
 from thunkad.analysis.activity import written
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.entries import display_entries
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sources import is_source
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -128,6 +130,10 @@ class Forward:
         if s.target not in self.active:
             self.check_effect(s)
             out.append(self.copy(s))
+            return
+        if is_source(self.resolved, s):
+            out.append(self.copy(s))
+            steps.steps.append(SourceStep(s.line, s.target))
             return
         if site is not None and site.how != "constant":
             self.call(s, s.target, site, out, steps)
@@ -332,6 +338,9 @@ class Forward:
     def pair(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
         """A compiled callee: forward half here, reverse half in reverse."""
         demand = tuple(p for p, e in site.bound if self.is_active(e))
+        captured = self.resolved.captured
+        if captured is not None and any(type(e) is n.Ref and captured.reaches(e.value) for _, e in site.bound):
+            raise self.unsupported(s, "a captured parameter that is the default value of a parameter", "pass it at the call")
         keys = self.entries.get(target)
         results = None if keys is None or not all(isinstance(k, int) for k in keys) else tuple(sorted(keys))
         sharing = self.mutation.sharing(self.current, target, site)
@@ -345,7 +354,8 @@ class Forward:
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
         kinds = {e: k for (_, e), k in zip(site.bound, site.kinds)}
         call = reverse, (n.Name(saved),)
-        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=False, writes=bool(shadowed) or sharing.shadows))
+        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=False, writes=bool(shadowed) or sharing.shadows,
+                                        collects=captured is not None))  # fmt: skip
 
     def dynamic(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
         """A callee that is known only when the code runs."""
@@ -377,7 +387,8 @@ class Forward:
         if fresh is not None:
             out.append(n.Effect(fresh, line=s.line))
         places: list[tuple[n.Expr, n.Expr | None]] = [(e, n.Const(k)) for k, (e, _) in enumerate(wanted)]
-        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True, seed_may_be_zero=True))
+        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True, seed_may_be_zero=True,
+                                        collects=self.resolved.captured is not None))
 
     def packed(self, s: n.Assign, target: str, site: Site, callee: n.Expr, pullback: str, out: list[n.Stmt],
                steps: Block) -> None:  # fmt: skip
@@ -395,7 +406,8 @@ class Forward:
         operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
         if type(callee) is n.Name:
             operands.append((callee, n.Const(0)))
-        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), operands, {}, site, lazy=True, seed_may_be_zero=True))
+        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), operands, {}, site, lazy=True, seed_may_be_zero=True,
+                                        collects=self.resolved.captured is not None))
 
     # ------------------------------------------------------------ what is refused
 

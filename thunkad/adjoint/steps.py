@@ -20,6 +20,7 @@ from thunkad.kinds.results import is_basic_index
 from thunkad.rules.template import Template
 from thunkad.runtime import cotangents
 from thunkad.runtime.accumulate import fit
+from thunkad.runtime.collect import collect
 from thunkad.tangents import unthunk
 
 ENTRY = n.Ref("entry", cotangents.entry)
@@ -29,6 +30,7 @@ LIKE = n.Ref("like", cotangents.like)
 FIELD_TANGENT = n.Ref("field_tangent", cotangents.field_tangent)
 UNTHUNK = n.Ref("unthunk", unthunk)
 FIT = n.Ref("fit", fit)
+COLLECT = n.Ref("collect", collect)
 
 
 @dataclass
@@ -215,6 +217,7 @@ class OutlinedStep(Step):
     lazy: bool  # entries may be thunks or structural zeros
     seed_may_be_zero: bool = False
     writes: bool = False  # the callee writes memory of ours: it runs in reverse whether or not its value matters
+    collects: bool = False  # the callee may read captured parameters: it runs in reverse for them alone, too
 
     def reads(self) -> set[str]:
         return {i for operand, _ in self.operands for i in walk.names(operand)}
@@ -228,7 +231,7 @@ class OutlinedStep(Step):
         else:
             seed = bars.take(self.target)
         wanted = [(o, k) for o, k in self.operands if any(i in bars.active for i in walk.names(o))]
-        if (seed is None or not wanted) and not self.writes:
+        if (seed is None or not wanted) and not self.writes and not (self.collects and seed is not None):
             return
         function, before = self.call
         seed = ZERO_REF if seed is None else seed
@@ -236,15 +239,27 @@ class OutlinedStep(Step):
         if not wanted:
             bars.emit(n.Effect(result))
             return
-        if len(wanted) > 1 or wanted[0][1] is not None:
+        if len(wanted) > 1 or wanted[0][1] is not None or self.collects:
             name = bars.names.new(f"{self.target}_bars")
-            bars.emit(n.Assign(name, result))
+            bars.emit(n.Assign(name, result, site="collects" if self.collects else None))
             result = n.Name(name)
         for operand, k in wanted:
             value = result if k is None else n.Index(result, k)
             if self.lazy and type(operand) is not n.Name:
                 value = n.Call(UNTHUNK, (value,))
             give(bars, operand, real_part(value, self.kinds.get(operand), self.site), maybe_zero=self.lazy)
+
+
+@dataclass
+class SourceStep(Step):
+    """``target`` is a captured parameter, or holds some: its cotangent is collected."""
+
+    target: str
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.taken(self.target)
+        if bar is not None:
+            bars.emit(n.Effect(n.Call(COLLECT, (n.Name(self.target), bar.expr))))
 
 
 @dataclass

@@ -7,6 +7,7 @@ from typing import Any
 
 from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
+from thunkad.analysis.sources import sources
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -33,6 +34,8 @@ def activity(
 def varied_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
     varied = set(wanted)
     statements = list(walk.statements(resolved.function.body))
+    for s in statements:
+        varied.update(x for x in sources(resolved, s) if may_have_tangent(resolved.kinds.get(x, _ANY)))
     changed = True
     while changed:
         before = len(varied)

@@ -60,6 +60,8 @@ class Resolved:
     result: Kind = UNKNOWN
     hollow: set[str] = field(default_factory=set)  # names that may hold no value yet
     cache: dict[str, Any] = field(default_factory=dict)  # facts that later analyses found
+    captured: Any = None  # where captured parameters are found, see thunkad.analysis.sources
+    reads_captured: Any = None  # for a site of a user's function: whether it reads some
     mutated_params: Any = None  # for a site of a user's function: the parameters that it writes into
 
     def kind(self, e: n.Expr) -> Kind:

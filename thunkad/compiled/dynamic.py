@@ -207,7 +207,7 @@ class Pull:
         values = tuple(bound.arguments.values())
         kinds = tuple(map(kind_of, values))
         demand = tuple(name for name, kind in zip(bound.arguments, kinds) if may_have_tangent(kind))
-        if not demand:
+        if not demand and not self.world.target_reads_captured(fn, None, kinds):
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         with self.world.lock:
             pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing(bound.arguments))
@@ -264,7 +264,7 @@ class Pull:
         value, saved = pair.forward.cell.cell_contents(*(values[name] for name in names))
 
         def back(value_bar: Any) -> Cotangents:
-            if not demand:
+            if not demand and self.world.captured is None:
                 return _nothing(args)
             parts = pair.reverse.cell.cell_contents(saved, value_bar)
             by_name = dict(zip(demand, parts if len(demand) > 1 else (parts,)))

@@ -19,6 +19,7 @@ from thunkad.adjoint.mutation import shadowed_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sources import Captured, hoist, sources
 from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.guards import Guards
@@ -61,6 +62,8 @@ class World:
         self._analyses: dict[Any, Resolved | None] = {}
         self._result_kinds: dict[Any, Kind | None] = {}
         self._mutated: dict[Any, frozenset[str]] = {}
+        self.captured: Captured | None = None
+        self._reads_captured: dict[Any, bool] = {}
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]] = weakref.WeakKeyDictionary()
         from thunkad.compiled.dynamic import Pull
 
@@ -182,9 +185,12 @@ class World:
         if found is None:
             self.guards.code(fn)
             function = normal_form(fn)
+            if self.captured is not None:
+                function = hoist(function, fn, self.captured)
             names = [p.name for p in function.params]
             found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
             found.mutated_params = functools.partial(self.mutated_params, owner=fn)
+            found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=fn)
             reached("resolved", found)
         return found
 
@@ -196,6 +202,7 @@ class World:
             names = [*(c for c in function.captures if c not in {p.name for p in function.params}), *(p.name for p in function.params)]
             found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             found.mutated_params = functools.partial(self.mutated_params, owner=owner)
+            found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=owner)
             reached("resolved", found)
         return found
 
@@ -224,6 +231,26 @@ class World:
         found = frozenset(p for p in names if aliases.is_mutated(p) and has_memory(resolved.kind(n.Name(p))))
         self._mutated[key] = found
         return found
+
+    def reads_captured(self, site: Site, owner: Any) -> bool:
+        """Whether the user's function of this site reads a captured parameter, itself or through what it calls."""
+        target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        if site.how == "construct":
+            target = target.__init__
+        if self.captured is not None and any(type(e) is n.Ref and self.captured.reaches(e.value) for _, e in site.bound):
+            return True  # a default value
+        return self.target_reads_captured(target, owner, site.kinds)
+
+    def target_reads_captured(self, target: Any, owner: Any, kinds: tuple[Kind, ...]) -> bool:
+        if self.captured is None:
+            return False
+        key = (id(target), kinds)
+        if key not in self._reads_captured:
+            self._reads_captured[key] = False  # a recursive call reads nothing that the function's own statements don't
+            is_ir = isinstance(target, n.Function)
+            resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
+            self._reads_captured[key] = any(sources(resolved, s) for s in walk.statements(resolved.function.body))
+        return self._reads_captured[key]
 
     def is_pure(self, site: Site) -> bool:
         """Whether calling the user's function of this site has no effect."""

@@ -27,6 +27,8 @@ def make_purity(user_pure: Callable[[Any], bool]) -> Purity:
     """The judgement over statements that carry their sites; ``user_pure`` says it of a user's function."""
 
     def pure(s: n.Stmt) -> bool:
+        if s.site == "collects":
+            return False
         e = s.value  # type: ignore[attr-defined]
         return is_pure(e, s.site if isinstance(s.site, Site) else None, user_pure)
 
