@@ -27,8 +27,10 @@ from dataclasses import dataclass, field
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.runtime.unbound import Unbound
 
 TRUE, FALSE = n.Const(True), n.Const(False)
+UNBOUND = n.Ref("Unbound", Unbound)
 
 
 def single_exit(function: n.Function, names: Names | None = None) -> n.Function:
@@ -58,6 +60,8 @@ def single_exit_block(block: list[n.Stmt], names: Names) -> tuple[list[n.Stmt], 
     if not exits.returns:  # every path raises or goes on for ever
         names.taken.discard(exits.result)
         return out, n.Const(None)
+    if exits.returned is not None:  # the flag says whether there is a result, so nothing has to test that again
+        out.insert(0, n.Assign(exits.result, UNBOUND, line=block[0].line))
     if out and type(out[-1]) is n.Assign and out[-1].target == exits.result and exits.returns == 1:
         value = out.pop().value  # type: ignore[attr-defined]
         names.taken.discard(exits.result)
