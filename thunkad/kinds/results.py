@@ -233,7 +233,7 @@ def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     """The kind of ``fn(*args, **kwargs)`` for a library function; ``Unknown`` for any other."""
     if isinstance(fn, np.ufunc):
         return _ufunc(fn, args, kwargs)
-    simple = (_SIMPLE.get(fn) or RESULT_OF_HELPER.get(fn)) if _hashable(fn) else None
+    simple = (RESULT_KINDS.get(fn) or RESULT_OF_HELPER.get(fn)) if _hashable(fn) else None
     if simple is not None:
         return simple(args, kwargs)
     module = getattr(fn, "__module__", None) or ""
@@ -487,7 +487,7 @@ def _get(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     return join(value, default) or UNKNOWN
 
 
-_SIMPLE: dict[Any, Any] = {
+RESULT_KINDS: dict[Any, Any] = {
     builtins.len: _number(PY_INT), builtins.float: _number(PY_REAL), builtins.int: _number(PY_INT),
     builtins.bool: _number(PY_BOOL), builtins.complex: _number(PY_COMPLEX), builtins.isinstance: _number(PY_BOOL),
     builtins.hasattr: _number(PY_BOOL), builtins.callable: _number(PY_BOOL), builtins.any: _number(PY_BOOL),

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.errors import Place, RuleError
 
-RRULE, FRULE, OPT_OUT, NON_DIFFERENTIABLE, ALTERNATIVE = "rrule", "frule", "opt_out", "non_differentiable", "alternative"
+RRULE, FRULE, OPT_OUT, NON_DIFFERENTIABLE, ALTERNATIVE = (
+    "rrule",
+    "frule",
+    "opt_out",
+    "non_differentiable",
+    "alternative",
+)
 
 
 @dataclass(eq=False)
@@ -64,7 +71,13 @@ def name_of(target: Any) -> str:
     owner = getattr(target, "__objclass__", None)
     if owner is not None:
         return f"{owner.__name__}.{target.__name__}"
+    if type(target).__name__ == "ufunc" and getattr(sys.modules.get("scipy.special"), name, None) is target:
+        return f"scipy.special.{name}"
     if type(target).__name__ == "ufunc" or module == "numpy" or module.startswith("numpy."):
-        prefix = "np." if module in ("", "numpy") or type(target).__name__ == "ufunc" else module.replace("numpy", "np", 1) + "."
+        prefix = (
+            "np."
+            if module in ("", "numpy") or type(target).__name__ == "ufunc"
+            else module.replace("numpy", "np", 1) + "."
+        )
         return prefix + name
     return name if module in ("builtins", "") else f"{module}.{name}"

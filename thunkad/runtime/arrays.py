@@ -8,14 +8,14 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.shaped import Shaped, shape_only
-from thunkad.tangents import ZERO, AbstractZero
+from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent
 
 
 @shape_only("x")
 def unbroadcast(t_bar: Any, x: Any) -> Any:
     """Sum a cotangent of a broadcast result down to the shape of the operand ``x`` (only the shape of ``x`` is read)."""
     shape = np.shape(x)
-    if np.shape(t_bar) == shape:
+    if np.shape(t_bar) == shape or isinstance(t_bar, NotImplementedTangent):
         return t_bar
     lead = np.ndim(t_bar) - len(shape)
     if lead < 0:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.rules.entry import FRULE, RRULE, name_of
-from thunkad.tangents import ZERO, AbstractZero, NoTangent, thunk
+from thunkad.tangents import ZERO, AbstractZero, NoTangent, NotImplementedTangent, thunk
 from thunkad.testing.call import Call, Rule, candidates, find_entry, tolerances
 from thunkad.testing.differences import numerical_jvp, numerical_vjp, pairing
 from thunkad.testing.leaves import (
@@ -118,6 +118,7 @@ def check_frule(
     names = [n for n in call.operands if f"{n}_dot" in call.dots]
     tangents = {n: _tangent(call.operands[n], rng) for n in names}
     moving = [n for n in names if not isinstance(tangents[n], AbstractZero)]
+    moving = [n for n in moving if not _not_implemented(call, {m: tangents[m] if m == n else ZERO for m in names})]
     if not moving:
         fail(subject, f"no argument can be perturbed; the rule takes {sorted(call.dots) or 'no tangents'}")
     for active in [moving] if len(moving) == 1 else [moving, *([n] for n in moving)]:
@@ -199,6 +200,8 @@ def _claimed(call: Call, bars: dict[str, Any]) -> dict[Path, Any]:
             fail(call.subject, f"the cotangent of {name!r} must have {len(operand)} entries", bar, operand)
         for path, leaf in leaves(operand):
             part = at(bar, path)
+            if isinstance(part, NotImplementedTangent):
+                continue  # nothing is claimed
             if not field_of(leaf):
                 if not isinstance(part, AbstractZero):
                     fail(
@@ -286,6 +289,11 @@ def _value_and_tangent(call: Call, dots: dict[str, Any]) -> tuple[Any, Any]:
     return result[0], unthunk_all(result[1])
 
 
+def _not_implemented(call: Call, dots: dict[str, Any]) -> bool:
+    """Whether the forward rule says that it has no derivative for this tangent."""
+    return isinstance(_value_and_tangent(call, dots)[1], NotImplementedTangent)
+
+
 def _ordered(call: Call) -> list[str]:
     """The tangent parameters of the operands present, in the order of the signature."""
     return [name for name in call.entry.signature().parameters if name in call.dots]
@@ -297,6 +305,7 @@ def _check_transposed(
     entry = candidates(call.fn, FRULE, call.args)[0]
     forward = Call(call.fn, entry, call.args, call.kwargs, f"{call.subject}, against the forward rule")
     tangents = {n: _tangent(v, rng) for n, v in forward.operands.items() if f"{n}_dot" in forward.dots}
+    tangents = {n: ZERO if isinstance(bars.get(n), NotImplementedTangent) else t for n, t in tangents.items()}
     if all(isinstance(t, AbstractZero) for t in tangents.values()):
         return
     _, value_dot = _value_and_tangent(forward, tangents)

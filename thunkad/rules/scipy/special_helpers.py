@@ -1,0 +1,132 @@
+"""Partial derivatives of special functions that need more than one expression, and the softmax family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from thunkad.errors import NotImplementedDerivativeError
+from thunkad.runtime.arrays import conjugate, expand, is_zero, unbroadcast
+from thunkad.tangents import ZERO
+
+
+def share(a: Any, b: Any) -> Any:
+    """``a / b``, zero where ``b`` is zero."""
+    flat = np.equal(b, 0)
+    return np.where(flat, 0.0, a / np.where(flat, 1.0, b))
+
+
+def ratio(a: Any, b: Any) -> Any:
+    """``a / b``, zero where ``a`` is zero even if ``b`` is."""
+    none = np.equal(a, 0)
+    return np.where(none, 0.0, a / np.where(none, 1.0, b))
+
+
+def real_sign(z: Any) -> Any:
+    """The sign of a real number; scaled functions of complex numbers are not holomorphic."""
+    if np.iscomplexobj(z):
+        raise NotImplementedDerivativeError("scaled Bessel functions of complex numbers are not differentiated")
+    return np.sign(z)
+
+
+def half_at_zero(y: Any, x: Any) -> Any:
+    """``y / x`` of ``y = j1(x)``, one half at zero."""
+    return np.where(np.equal(x, 0), 0.5, share(y, x))
+
+
+def rgamma_partial(y: Any, z: Any) -> Any:
+    """The derivative of ``1 / gamma``; at the poles of gamma it is ``(-1)**n * n!``."""
+    pole = np.isrealobj(z) & np.less_equal(np.real(z), 0) & np.equal(np.real(z), np.round(np.real(z)))
+    n = np.where(pole, -np.real(z), 0.0)
+    return np.where(
+        pole, np.where(n % 2 == 0, 1.0, -1.0) * special.gamma(n + 1), -y * special.psi(np.where(pole, 1.0, z))
+    )
+
+
+def log_density_of_beta(a: Any, b: Any, x: Any) -> Any:
+    """The logarithm of the density of the beta distribution."""
+    return special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)
+
+
+def expint_below(n: Any, x: Any) -> Any:
+    """``expn(n - 1, x)``, also for ``n = 0``."""
+    below = np.exp(-x) * (1 + 1 / x) / x
+    return np.where(np.equal(n, 0), below, special.expn(np.maximum(n - 1, 0), x))
+
+
+def digamma_sum(a: Any, d: int) -> Any:
+    """The derivative of ``multigammaln``."""
+    return sum(special.psi(a - j / 2) for j in range(d))
+
+
+# The softmax family
+
+
+def _weights(y: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """``exp(a - y)``, zero where both are minus infinity."""
+    full = expand(y, a, axis, keepdims)
+    return np.exp(a - np.where(np.isneginf(np.real(full)), 0, full))
+
+
+def _parts(y: Any) -> tuple[Any, Any]:
+    return y if isinstance(y, tuple) else (y, 1)
+
+
+def _slope(result: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """``exp(a - y)`` with the sign of the sum."""
+    y, sign = _parts(result)
+    return _weights(y, a, axis, keepdims) * (sign if np.ndim(sign) == 0 else expand(sign, a, axis, keepdims))
+
+
+def logsumexp_bar(y_bar: Any, y: Any, a: Any, axis: Any, b: Any, keepdims: Any) -> Any:
+    """The cotangent of ``a`` for ``special.logsumexp``."""
+    y_bar = _parts(y_bar)[0]
+    if is_zero(y_bar):
+        return y_bar
+    weights = 1.0 if b is None else b
+    slope = conjugate(
+        _slope(y, np.broadcast_to(a, np.broadcast_shapes(np.shape(a), np.shape(weights))), axis, keepdims)
+    )
+    return unbroadcast(expand(y_bar, slope, axis, keepdims) * slope * conjugate(weights), a)
+
+
+def logsumexp_weights_bar(y_bar: Any, y: Any, a: Any, axis: Any, b: Any, keepdims: Any) -> Any:
+    """The cotangent of the weights ``b`` for ``special.logsumexp``."""
+    y_bar = _parts(y_bar)[0]
+    if b is None or is_zero(y_bar):
+        return ZERO
+    slope = conjugate(_slope(y, np.broadcast_to(a, np.broadcast_shapes(np.shape(a), np.shape(b))), axis, keepdims))
+    return unbroadcast(expand(y_bar, slope, axis, keepdims) * slope, b)
+
+
+def logsumexp_dot(a_dot: Any, b_dot: Any, result: Any, a: Any, axis: Any, b: Any, keepdims: Any) -> Any:
+    """The tangent of ``special.logsumexp``."""
+    weights = 1.0 if b is None else b
+    slope = _slope(result, np.broadcast_to(a, np.broadcast_shapes(np.shape(a), np.shape(weights))), axis, keepdims)
+    total: Any = ZERO
+    if not is_zero(a_dot):
+        total = total + slope * weights * a_dot
+    if b is not None and not is_zero(b_dot):
+        total = total + slope * b_dot
+    if is_zero(total):
+        return total
+    y_dot = np.sum(total, axis=axis, keepdims=bool(keepdims))
+    return (y_dot, ZERO) if isinstance(result, tuple) else y_dot
+
+
+def softmax_bar(y_bar: Any, y: Any, axis: Any) -> Any:
+    """The cotangent of ``x`` for ``y = softmax(x)``; the derivative is symmetric, so the tangent of ``y`` as well."""
+    weighted = y_bar * y
+    return weighted - y * np.sum(weighted, axis=axis, keepdims=True)
+
+
+def log_softmax_bar(y_bar: Any, y: Any, axis: Any) -> Any:
+    """The cotangent of ``x`` for ``y = log_softmax(x)``."""
+    return y_bar - np.exp(y) * np.sum(y_bar, axis=axis, keepdims=True)
+
+
+def log_softmax_dot(x_dot: Any, y: Any, axis: Any) -> Any:
+    """The tangent of ``y = log_softmax(x)``."""
+    return x_dot - np.sum(np.exp(y) * x_dot, axis=axis, keepdims=True)
