@@ -67,7 +67,7 @@ def is_simple_list(resolved: Resolved, aliases: Aliases, name: str) -> bool:
 def _simple_classes(resolved: Resolved, aliases: Aliases) -> set[str]:
     """Classes whose only writes are ``Append`` to one list name."""
     appended: dict[str, set[str]] = {}
-    other: set[str] = set()
+    other: set[str] = set(aliases.shared)
     for s in walk.statements(resolved.function.body):
         for name in aliases.written_by.get(id(s), ()):
             cls = aliases.find(name)

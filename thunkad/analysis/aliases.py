@@ -66,6 +66,7 @@ class Aliases:
     mutated: set[str] = field(default_factory=set)
     after: dict[int, frozenset[str]] = field(default_factory=dict)
     written_by: dict[int, list[str]] = field(default_factory=dict)  # statement → names whose memory it writes
+    shared: set[str] = field(default_factory=set)  # classes whose cotangents live in the caller's shadows
     cache: dict[str, Any] = field(default_factory=dict)
 
     def find(self, name: str) -> str:
@@ -124,7 +125,8 @@ def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Alias
     finder.aliases.mutated = set().union(*written.values()) if written else set()
     last = resolved.function.body[-1]
     returned = tuple(walk.names(last.value)) if sharing.result and type(last) is n.Return else ()
-    finder.aliases.mutated |= {finder.aliases.find(x) for x in (*sharing.shared, *returned)}
+    finder.aliases.shared = {finder.aliases.find(x) for x in (*sharing.shared, *returned)}
+    finder.aliases.mutated |= finder.aliases.shared
     outside = frozenset(map(finder.aliases.find, sharing.volatile))
     if written or outside:
         _After(finder.aliases, written).block(resolved.function.body, outside)
