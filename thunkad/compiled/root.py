@@ -7,13 +7,15 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.sites import Resolved
 from thunkad.compiled import policy
+from thunkad.compiled.collector import at_rest
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.compiled.nested import derivative_of
@@ -42,6 +44,7 @@ class Key:
     has_aux: bool
     kinds: tuple[Kind, ...]
     library: tuple[int, tuple[str, ...]] | None = None
+    debug: bool = field(default_factory=lambda: debugging.enabled)
 
 
 @dataclass
@@ -87,7 +90,7 @@ class Root:
         fresh = self.world is None
         world = self.world or World(TABLE.snapshot, self.name)
         try:
-            with world.lock:
+            with world.lock, at_rest():
                 made = build(self.fn, world, key)
         except BaseException:
             if fresh:
@@ -224,7 +227,7 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         with_value = key.product == "value_and_grad"
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
         function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
-    if derivative_of(fn) is not None:
+    if derivative_of(fn) is not None and key.product != "vjp":
         function, owner = whole(function, world)
     slot = Slot(function.name, function)
     (call,) = world.load([function], [slot], owner)
@@ -255,5 +258,9 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     resolved = forwarding.analysis(target, owner, key.kinds)
     name = f"{resolved.function.name}_jvp"
     function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, public=True)
+    if derivative_of(fn) is not None:
+        inner = [slot for (target, *_), slot in forwarding.slots.items() if isinstance(target, Derivation)]
+        made = world.derivations.whole(function, *inner)
+        function, owner = made.function, made.owner
     (call,) = world.load([function], [Slot(name, function)], owner)
     return Specialization(call, function, key)

@@ -14,6 +14,12 @@ class Names:
         self._temporary = 0
         self._next: dict[str, int] = {}
 
+    def copy(self) -> Names:
+        """An independent source that knows the same names."""
+        other = Names(self.taken)
+        other._temporary, other._next = self._temporary, dict(self._next)
+        return other
+
     def reserve(self, names: Iterable[str]) -> None:
         self.taken.update(names)
 

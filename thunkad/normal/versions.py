@@ -15,7 +15,6 @@ that value are guarded by a test that raises ``UnboundLocalError``.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -23,6 +22,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.ir.live import endless, liveness
+from thunkad.normal.guarded import cut_tries
 from thunkad.normal.while_tests import move_tests
 from thunkad.runtime.unbound import Unbound
 
@@ -44,10 +44,11 @@ def version(function: n.Function, names: Names) -> n.Function:
     names.reserve(_spellings(function))
     # facts are keyed by the identity of a statement, and earlier passes may have put one statement into two blocks
     function = _with_body(function, [walk.map_stmt(s, lambda e: e) for s in function.body])
+    function = cut_tries(function, names)
     function = _with_body(function, move_tests(function.body, liveness(function, compound_only=True), names))
     soft: dict[str, None] = {}
     while True:
-        attempt = copy.deepcopy(names)
+        attempt = names.copy()
         walker = _Versioner(function, attempt, soft)
         body = walker.function_body()
         if not walker.uncertain:
@@ -123,18 +124,23 @@ class _Versioner:
 
     def _binds(self, s: n.Stmt) -> dict[str, None]:
         """Variables whose version differs after ``s``, in program order; arms that raise don't count."""
-        if type(s) not in (n.If, n.For, n.While):
+        if not isinstance(s, (n.If, n.For, n.While, n.With, n.Try)):
             if type(s) is n.Delete and type(s.target) is n.Name:
                 return {s.target.id: None}
             return dict.fromkeys(walk.writes(s))
         known = self._binds_memo.get(id(s))
         if known is None:
-            once = type(s) is not n.If and self._ends(s.body)
-            known = {} if once else dict.fromkeys(walk.writes(s))
-            for b in walk.blocks(s):
-                if not self._ends(b):
-                    for inner in b:
-                        known.update(self._binds(inner))
+            if type(s) is n.Try:
+                completes = not self._ends(s.body) and not self._ends(s.orelse)
+                blocks = [*((s.body, s.orelse) if completes else ()), *(() if self._ends(s.handler) else (s.handler,))]
+                known = {}
+            else:
+                once = type(s) is not n.If and self._ends(s.body)
+                known = {} if once else dict.fromkeys(walk.writes(s))
+                blocks = [b for b in walk.blocks(s) if not self._ends(b)]
+            for b in blocks:
+                for inner in b:
+                    known.update(self._binds(inner))
             self._binds_memo[id(s)] = known
         return known
 
@@ -146,6 +152,10 @@ class _Versioner:
         return known
 
     def _stops(self, s: n.Stmt) -> bool:
+        if type(s) is n.Try:
+            return self._ends(s.handler) and (self._ends(s.body) or self._ends(s.orelse))
+        if type(s) is n.With:
+            return self._ends(s.body)
         return type(s) is n.Raise or (type(s) is n.If and self._ends(s.body) and self._ends(s.orelse))
 
     def _claims(self, block: list[n.Stmt], wanted: _Claims) -> dict[int, _Claims]:
@@ -156,7 +166,7 @@ class _Versioner:
             if not left:
                 break
             mine = {var: left.pop(var) for var in self._binds(s) if var in left}
-            if mine and type(s) in (n.Assign, n.Unpack, n.Update, n.If):
+            if mine and type(s) in (n.Assign, n.Unpack, n.Update, n.If, n.With, n.Try):
                 claims[id(s)] = mine
         return claims
 
@@ -269,6 +279,12 @@ class _Versioner:
             self._delete(s, s.target.id, env, out, movable)
         elif t is n.If:
             self._if(s, env, out, claims)
+        elif t is n.With:
+            item = self._read(s.item, env, out, s.line)
+            target = None if s.target is None else self._bind(s.target, env, {})
+            out.append(n.With(item, target, self._block(s.body, env, claims), **where))
+        elif t is n.Try:
+            self._try(s, env, out, claims)
         elif t is n.For:
             self._for(s, env, out, movable)
         elif t is n.While:
@@ -313,6 +329,11 @@ class _Versioner:
             arms.append(self._arm(block, arm_env, joins if not any(ends) else {} if end else claims, s.line))
             envs.append(arm_env)
         out.append(n.If(test, arms[0], arms[1], line=s.line, site=s.site))
+        self._merge(s, env, (envs[0], envs[1]), ends, joins)
+
+    def _merge(
+        self, s: n.If | n.Try, env: _Env, envs: tuple[_Env, _Env], ends: tuple[bool, bool], joins: _Claims
+    ) -> None:
         if any(ends):
             survivor = envs[1] if ends[0] else envs[0]
             env.clear()
@@ -324,6 +345,26 @@ class _Versioner:
             if var in joins and any(found):
                 state = max(_State.MAYBE if v is None else v.state for v in found)
                 env[var] = _Version(self._spell(joins[var]), state)
+
+    def _try(self, s: n.Try, env: _Env, out: list[n.Stmt], claims: _Claims) -> None:
+        """Like :meth:`_if`, with the body and its ``else`` as one arm and the handler as the other."""
+        ends = self._ends(s.body) or self._ends(s.orelse), self._ends(s.handler)
+        joins: _Claims = {}
+        if not any(ends):
+            live = self.live.after[id(s)]
+            joins = {var: claims.get(var) or _Join(var) for var in self._binds(s) if var in live}
+            for var, join in joins.items():
+                if var not in env:
+                    self._spell(join)
+        wanted = [joins if not any(ends) else {} if end else claims for end in ends]
+        late = {var for inner in s.orelse for var in self._binds(inner)}
+        first, second = dict(env), dict(env)
+        body = self._block(s.body, first, {var: join for var, join in wanted[0].items() if var not in late})
+        orelse = self._arm(s.orelse, first, wanted[0], s.line)
+        error = None if s.error is None else self._bind(s.error, second, {})
+        handler = self._arm(s.handler, second, wanted[1], s.line)
+        out.append(n.Try(body, handler, orelse, s.types, error, line=s.line, site=s.site))
+        self._merge(s, env, (first, second), ends, joins)
 
     def _arm(self, block: list[n.Stmt], env: _Env, wanted: _Claims, line: int) -> list[n.Stmt]:
         out = self._block(block, env, wanted)

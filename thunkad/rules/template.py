@@ -21,7 +21,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.rules.entry import Entry
 from thunkad.runtime.arrays import conjugate, unbroadcast
-from thunkad.source.functions import find_source
+from thunkad.source.functions import find_own_source, find_source
 from thunkad.source.names import lookup
 from thunkad.tangents import NoTangent, NotImplementedTangent, Thunk, ZeroTangent, thunk
 from thunkad.tree.convert import NotInlineable, convert
@@ -74,7 +74,7 @@ def _explicit(entry: Entry) -> Template:
     function: Any = entry.function
     if not inspect.isfunction(function):
         raise NotInlineable("not a Python function")
-    source = find_source(function)
+    source = find_own_source(function) if entry.layer == "library" else find_source(function)
     node = source.node
     if not isinstance(node, gast.FunctionDef):
         raise NotInlineable("a lambda")
@@ -228,8 +228,12 @@ def partial_expressions(entry: Entry, params: list[str]) -> list[n.Expr]:
     """The partial derivatives of an elementwise rule as expressions of ``result`` and the parameters."""
     assert entry.partials is not None
     expressions: list[n.Expr] = []
-    for partial in entry.partials:
-        node = find_source(partial).node
+    lines = [p.__code__.co_firstlineno for p in entry.partials]
+    for k, partial in enumerate(entry.partials):
+        if entry.layer == "library":
+            node = find_own_source(partial, lines[:k].count(lines[k])).node
+        else:
+            node = find_source(partial).node
         if not isinstance(node, gast.Lambda):
             raise NotInlineable("a partial that is no lambda")
         own = [a.id for a in node.args.args]
