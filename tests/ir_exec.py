@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -266,7 +267,7 @@ class _Run:
 
     def _has_break(self, block: list[n.Stmt]) -> bool:
         return any(
-            type(s) is n.Break or (type(s) is n.If and (self._has_break(s.body) or self._has_break(s.orelse)))
+            type(s) is n.Break or (type(s) in (n.If, n.With, n.Try) and any(map(self._has_break, walk.blocks(s))))
             for s in block
         )
 
@@ -300,6 +301,35 @@ class _Run:
             return bool(self.value(s.test))
 
         self._loop(s, go)
+
+    def _s_With(self, s: n.With) -> None:
+        leaving: Exception | None = None
+        with self.value(s.item) as value:
+            if s.target is not None:
+                self.env[s.target] = value
+            try:
+                self.block(s.body)
+            except (_Return, _Break, _Continue) as exit:  # no exceptions of the program's
+                leaving = exit
+        if leaving is not None:
+            raise leaving
+
+    def _s_Try(self, s: n.Try) -> None:
+        try:
+            self.block(s.body)
+        except (_Return, _Break, _Continue):
+            raise
+        except BaseException as error:
+            if s.types is not None:
+                try:
+                    raise error
+                except self.value(s.types):
+                    pass
+            if s.error is not None:
+                self.env[s.error] = error
+            self.block(s.handler)
+        else:
+            self.block(s.orelse)
 
     def _s_Raise(self, s: n.Raise) -> None:
         if s.exc is None:

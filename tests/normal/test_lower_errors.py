@@ -8,8 +8,6 @@ from thunkad.errors import UnsupportedSyntaxError
 from lowering import lowered
 
 REFUSED = {
-    "with": ("def f(x):\n    with x: pass", 2),
-    "try": ("def f(x):\n    y = 1\n    try: x\n    except E: pass", 3),
     "class": ("def f(x):\n    class A: pass", 2),
     "global": ("def f(x):\n    global g\n    y = x\n    g = y", 4),
     "global_update": ("def f(x):\n    global g\n    g += x", 3),

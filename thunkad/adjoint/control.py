@@ -19,7 +19,7 @@ from thunkad.ir import walk
 class Link:
     """A forward branch or loop and its reverse twin; ``inner`` holds those nested in each of its blocks."""
 
-    forward: n.If | n.For | n.While
+    forward: n.If | n.For | n.While | n.Try
     key: object  # the ``site`` of the reverse twin, by which it is found after clean-up
     inner: tuple[list[Link], ...]
 

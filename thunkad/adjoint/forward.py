@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.control import IfStep, LoopStep, trailing_copies
+from thunkad.adjoint.guarded import guarded
 from thunkad.adjoint.inline import bind_rule
 from thunkad.adjoint.mutation import KEEP
 from thunkad.adjoint.steps import (
@@ -106,7 +107,7 @@ class Forward:
         elif t is n.Effect:
             self.check_effect(s)
             out.append(self.copy(s))
-        elif t is not n.Return:
+        elif not guarded(self, s, out, steps) and t is not n.Return:
             out.append(self.copy(s))
 
     def copy(self, s: n.Stmt) -> n.Stmt:

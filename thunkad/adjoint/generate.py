@@ -11,7 +11,7 @@ from thunkad.adjoint.forward import Callees, Forward, make_bars
 from thunkad.adjoint.groups import lazy_pullback
 from thunkad.adjoint.mutate import Mutation
 from thunkad.adjoint.mutation import shadowed_names, shadowed_params
-from thunkad.adjoint.saves import insert_saves, open_lists
+from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases
 from thunkad.analysis.sites import Resolved
@@ -109,7 +109,7 @@ class Generator:
         shared = [sweeps.bars.shadows] if self.takes_shadows else []
         fields = tuple(x for x in self.fields(forward, reverse, seed) if x not in shared)
         saved = self.names.new("saved")
-        forward.append(n.Return(n.TupleExpr((sweeps.result, n.TupleExpr(tuple(map(n.Name, fields)))))))
+        forward.append(n.Return(n.TupleExpr((sweeps.result, definite([forward], fields, self.names)))))
         if fields:
             reverse.insert(0, n.Unpack(fields, n.Name(saved)))
         first = self.finish(forward_name, self.params(), forward)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from thunkad.adjoint.control import Link, trailing_copies
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.ir.check import must_bind
 from thunkad.ir.fresh import Names
 from thunkad.optimise.dead import free_reads
 
@@ -48,24 +49,27 @@ class _Saves:
 
     def arms(self, link: Link, reverse: n.If, packed: bool) -> None:
         forward = link.forward
-        assert type(forward) is n.If
+        assert isinstance(forward, (n.If, n.Try))
         for inner in link.inner:
             self.links(inner, packed)
         if not packed:
             return
-        arms = ((forward.body, reverse.body), (forward.orelse, reverse.orelse))
-        fields = [_ordered(f, free_reads(r), self.lists) for f, r in arms]
+        first, before = (forward.handler, forward.body) if type(forward) is n.Try else (forward.body, [])
+        arms = ((first, [], reverse.body), (forward.orelse, before, reverse.orelse))
+        fields = [_ordered([*b, *f], free_reads(r), self.lists) for f, b, r in arms]
         if not any(fields):
             return
         kept = self.names.new("kept")
-        for (f, r), wanted in zip(arms, fields):
-            f.append(n.Assign(kept, n.TupleExpr(tuple(map(n.Name, wanted)))))
+        for (f, b, r), wanted in zip(arms, fields):
+            if f and type(f[-1]) is n.Raise:
+                continue
+            f.append(n.Assign(kept, definite([b, f] if b else [f], wanted, self.names)))
             if wanted:
                 r.insert(0, n.Unpack(wanted, n.Name(kept)))
 
     def loop(self, link: Link, reverse: n.For) -> None:
         forward = link.forward
-        assert not isinstance(forward, n.If)
+        assert isinstance(forward, (n.For, n.While))
         self.links(link.inner[0], packed=True)
         bound = [forward.target] if type(forward) is n.For else []
         if type(forward) is n.For and forward.count is not None:
@@ -83,10 +87,45 @@ class _Saves:
         (saved,) = call.args
         assert type(saved) is n.Name
         self.lists.add(saved.id)
-        record = n.TupleExpr(tuple(map(n.Name, fields)))
-        forward.body.insert(len(forward.body) - len(trailing_copies(forward.body)), n.Append(saved.id, record))
+        carried = trailing_copies(forward.body)
+        own = forward.body[: len(forward.body) - len(carried)]
+        forward.body[:] = own
+        record = definite([forward.body], fields, self.names, {*bound, *(c.target for c in carried)})
+        forward.body += [n.Append(saved.id, record), *carried]
         if fields:
             reverse.body.insert(0, n.Unpack(fields, n.Name(reverse.target)))
+
+
+def definite(blocks: list[list[n.Stmt]], wanted: tuple[str, ...], names: Names, sure: set[str] | None = None) -> n.TupleExpr:
+    """The record of ``wanted`` at the end of ``blocks``, which run one after the other.
+
+    A name that is not bound on every path gets a twin that is None where it isn't: its reverse then doesn't read it, and
+    the name itself must stay unbound for the primal's sake.
+    """
+    sure = (sure or set()).union(*map(must_bind, blocks))
+    bound = {w for b in blocks for w in walk.assigned(b)}
+    twins = {x: names.new(f"{x}_kept") for x in wanted if x in bound and x not in sure}
+    for block in blocks if twins else ():
+        _note(block, twins)
+    blocks[0][:0] = [n.Assign(twin, n.Const(None)) for twin in twins.values()]
+    return n.TupleExpr(tuple(n.Name(twins.get(x, x)) for x in wanted))
+
+
+def _note(block: list[n.Stmt], twins: dict[str, str]) -> None:
+    """Copy names to their twins wherever ``block`` binds them."""
+    out: list[n.Stmt] = []
+    for s in block:
+        copies: list[n.Stmt] = [n.Assign(twins[w], n.Name(w), line=s.line) for w in walk.writes(s) if w in twins]
+        nested = walk.blocks(s)
+        for inner in nested:
+            _note(inner, twins)
+        out.append(s)
+        if not nested:
+            out += copies
+        elif copies:
+            place = s.handler if type(s) is n.Try else s.body  # type: ignore[attr-defined]
+            place[:0] = copies
+    block[:] = out
 
 
 def _is_plain_range(loop: n.For | n.While) -> bool:
@@ -119,5 +158,9 @@ def open_lists(block: list[n.Stmt], lists: set[str]) -> list[n.Stmt]:
             s.body = open_lists(s.body, lists)
         elif type(s) is n.If:
             s.body, s.orelse = open_lists(s.body, lists), open_lists(s.orelse, lists)
+        elif type(s) is n.With:
+            s.body = open_lists(s.body, lists)
+        elif type(s) is n.Try:
+            s.body, s.handler, s.orelse = (open_lists(b, lists) for b in (s.body, s.handler, s.orelse))
         out.append(s)
     return out

@@ -111,6 +111,10 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
     if t is n.Unpack:
         source = operands(s.value, resolved.sites.get(id(s)))
         return [(target, source) for target in s.targets]
+    if t is n.With:
+        return [] if s.target is None else [(s.target, operands(s.item, resolved.sites.get(id(s))))]
+    if t is n.Try:  # an exception may hold whatever the body that raised it has read
+        return [] if s.error is None else [(s.error, tuple(sorted(walk.read_anywhere(s.body))))]
     if t is n.For:
         return [(s.target, operands(s.iter, resolved.sites.get(id(s))))]
     if t is n.Append:

@@ -119,6 +119,17 @@ class _Run(CallSites):
         elif t is n.While:
             self.block(s.test_body)
             self.block(s.body)
+        elif t is n.With:
+            self.value(s, s.item)
+            if s.target is not None:
+                self.bind(s.target, UNKNOWN)
+            self.block(s.body)
+        elif t is n.Try:
+            self.block(s.body)
+            self.block(s.orelse)
+            if s.error is not None:
+                self.bind(s.error, UNKNOWN)
+            self.block(s.handler)
         elif t is n.Append:
             self.bind(s.target, Sequence(self.atom(s.value)))
         elif t is n.Effect:

@@ -117,7 +117,7 @@ def _without_comments(body: list[ast.stmt]) -> list[ast.stmt]:
     for s in body:
         if hasattr(s, "comment"):
             continue
-        for name in ("body", "orelse"):
+        for name in ("body", "orelse", "handlers"):
             block = getattr(s, name, None)
             if isinstance(block, list):
                 setattr(s, name, _without_comments(block))
@@ -157,5 +157,5 @@ def _map_lines(
                 lines[line] = (filename, origin)
                 if rule is not None:
                     rules[line] = rule
-        for name in ("body", "orelse"):
+        for name in ("body", "orelse", "handlers"):
             _map_lines(getattr(node, name, []), getattr(twin, name, []), filename, lines, rules)

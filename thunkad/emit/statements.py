@@ -12,7 +12,7 @@ from typing import Any
 
 from thunkad.emit.expressions import BINARY, Expressions, arguments, read, write
 from thunkad.emit.linker import Linker, Scan, all_parameters
-from thunkad.errors import Place
+from thunkad.errors import Place, ThunkadError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 
@@ -100,6 +100,11 @@ class _Body:
             return [self._for(s)]
         if t is n.While:
             return [self._while(s)]
+        if t is n.With:
+            target = None if s.target is None else write(s.target)
+            return [ast.With([ast.withitem(expr(s.item), target)], self.block(s.body))]
+        if t is n.Try:
+            return [self._try(s)]
         if t is n.Raise:
             return [ast.Raise(s.exc and expr(s.exc), s.cause and expr(s.cause))]
         if t is n.Assert:
@@ -177,6 +182,22 @@ class _Body:
             leave = ast.UnaryOp(ast.Not(), self._expr(s.test))
         body = [*self.block(s.test_body), _break_if(leave, s.line), *body]
         return ast.While(ast.Constant(True), body, [])
+
+    def _try(self, s: n.Try) -> ast.Try:
+        """``raised`` is set where the ways part."""
+        handlers = []
+        if s.shielded:
+            # what this library refuses is for the caller, not for the handlers of the function
+            ours = self._expr(n.Ref("ThunkadError", ThunkadError))
+            handlers.append(ast.ExceptHandler(ours, None, [_at(ast.Raise(None, None), s.line)]))
+        noted, completed = list(s.handler), list(s.orelse)
+        if s.raised is not None:
+            noted.insert(0, n.Assign(s.raised, n.Const(True), line=s.line))
+            completed.insert(0, n.Assign(s.raised, n.Const(False), line=s.line))
+        types = n.Ref("BaseException", BaseException) if s.types is None else s.types
+        named = s.error if s.error is not None and self._scan.reads[s.error] else None
+        handlers.append(ast.ExceptHandler(self._expr(types), named, self.block(noted)))
+        return ast.Try(self.block(s.body), handlers, self.block(completed) if completed else [], [])
 
     def _assert(self, s: n.Assert) -> list[ast.stmt]:
         message = None if s.message is None else self._folded(s.message_body, s.message)

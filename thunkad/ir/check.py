@@ -39,7 +39,7 @@ def _fail(function: n.Function, s: n.Stmt, why: str) -> None:
 
 
 def _shown(s: n.Stmt) -> str:
-    if type(s) in (n.If, n.For, n.While):
+    if type(s) in (n.If, n.For, n.While, n.With, n.Try):
         return f"{type(s).__name__} {walk.expressions(s)!r}"
     return repr(s)
 
@@ -61,6 +61,10 @@ def _check_shape(function: n.Function, s: n.Stmt, versioned: bool) -> None:
         ok = not versioned if type(s.target) is n.Name else is_value(s.target)
     elif t is n.For:  # `range(n)` and the like stay visible
         ok = is_atom(s.iter) or (type(s.iter) is n.Call and is_value(s.iter))
+    elif t is n.With:
+        ok = is_value(s.item)
+    elif t is n.Try:
+        ok = s.types is None or is_outside(s.types)
     else:
         ok = all(is_atom(e) for e in walk.expressions(s))
     if not ok:
@@ -91,6 +95,11 @@ def is_value(e: n.Expr) -> bool:
 
 def _all_items(items: Iterable[n.Expr]) -> bool:
     return all(is_atom(i.value if type(i) is n.Star else i) for i in items)
+
+
+def is_outside(e: n.Expr) -> bool:
+    """Whether ``e`` is made of names from outside the function only: exceptions to catch."""
+    return all(map(is_outside, e.items)) if type(e) is n.TupleExpr else _is_global_chain(e)
 
 
 def _is_global_chain(e: n.Expr) -> bool:
@@ -181,6 +190,23 @@ class _Bindings:
             bound |= first | second
         elif t in (n.For, n.While):
             self.loop(s, bound)
+        elif t is n.With:
+            for name in walk.writes(s):
+                self.bind(name, s, bound)
+            bound |= self.block(s.body)
+        elif t is n.Try:
+            before = dict(self.seen)
+            first = self.block(s.body)
+            first |= self.block(s.orelse)
+            after_first, self.seen = self.seen, before
+            second: set[str] = set()
+            for name in walk.writes(s):
+                self.bind(name, s, second)
+            second |= self.block(s.handler)
+            self.seen = {**after_first, **self.seen}
+            for name in first & second:
+                self.seen[name] = s
+            bound |= first | second
         elif t is n.Assert:
             for name in walk.names(s.test):
                 self.read(name, s)
@@ -241,6 +267,19 @@ def _must_bind(block: list[n.Stmt]) -> set[str] | None:
             out |= set.intersection(*arms)
         elif type(s) is n.While:
             out |= _must_bind(s.test_body) or set()
+        elif type(s) is n.With:
+            found = _must_bind(s.body)
+            if found is None:
+                return None
+            out |= found | set(walk.writes(s))
+        elif type(s) is n.Try:
+            parts = _must_bind(s.body), _must_bind(s.orelse)
+            arms = [] if None in parts else [set.union(*parts)]  # type: ignore[arg-type]
+            caught = _must_bind(s.handler)
+            arms += [] if caught is None else [caught]
+            if not arms:
+                return None
+            out |= set.intersection(*arms) | ({s.raised} if s.raised is not None else set())
         elif type(s) is not n.For:
             out.update(walk.writes(s))
     return out

@@ -281,6 +281,34 @@ class While(Stmt):
 
 
 @dataclass(slots=True)
+class With(Stmt):
+    """``with item as target: body``; nothing that the body raises is swallowed by the manager."""
+
+    item: Expr
+    target: str | None
+    body: list[Stmt]
+
+
+@dataclass(slots=True)
+class Try(Stmt):
+    """``try: body``, ``except types as error: handler``, ``else: orelse``.
+
+    ``types``: an expression over names of outside the function, evaluated when something was raised; None: whatever was
+    raised, and ``handler`` raises it again if it is not meant.  Once :mod:`thunkad.normal.guarded` is done, what the body
+    binds is read in ``orelse`` and after it only, so the two ways through a ``Try`` are like the arms of an ``If``.
+    ``raised``: a name that tells which way was gone; generated code only.  ``shielded``: errors of this library pass.
+    """
+
+    body: list[Stmt]
+    handler: list[Stmt]
+    orelse: list[Stmt]
+    types: Expr | None = None
+    error: str | None = None
+    raised: str | None = None
+    shielded: bool = False
+
+
+@dataclass(slots=True)
 class Raise(Stmt):
     exc: Expr | None
     cause: Expr | None

@@ -116,6 +116,10 @@ def expressions(s: n.Stmt) -> tuple[n.Expr, ...]:
         return (s.iter,)
     if t is n.While:
         return (s.test,)
+    if t is n.With:
+        return (s.item,)
+    if t is n.Try:
+        return () if s.types is None else (s.types,)
     if t is n.Raise:
         return tuple(e for e in (s.exc, s.cause) if e is not None)
     if t is n.Assert:
@@ -134,6 +138,10 @@ def blocks(s: n.Stmt) -> tuple[list[n.Stmt], ...]:
         return (s.test_body, s.body)
     if t is n.Assert:
         return (s.message_body,)
+    if t is n.With:
+        return (s.body,)
+    if t is n.Try:
+        return (s.body, s.orelse, s.handler)
     return ()
 
 
@@ -158,6 +166,10 @@ def writes(s: n.Stmt) -> tuple[str, ...]:
         return (s.target,) if s.count is None else (s.target, s.count)
     if t is n.Define:
         return (s.function.name,)
+    if t is n.With:
+        return () if s.target is None else (s.target,)
+    if t is n.Try:
+        return tuple(x for x in (s.error, s.raised) if x is not None)
     return ()
 
 
@@ -217,6 +229,12 @@ def map_stmt(s: n.Stmt, f: Callable[[n.Expr], n.Expr], bind: Callable[[str], str
         return n.For(bind(s.target), f(s.iter), block(s.body), stop, s.count and bind(s.count), **where)
     if t is n.While:
         return n.While(block(s.test_body), f(s.test), block(s.body), s.stop and bind(s.stop), **where)
+    if t is n.With:
+        return n.With(f(s.item), s.target and bind(s.target), block(s.body), **where)
+    if t is n.Try:
+        error, raised = s.error and bind(s.error), s.raised and bind(s.raised)
+        blocks = block(s.body), block(s.handler), block(s.orelse)
+        return n.Try(*blocks, s.types and f(s.types), error, raised, s.shielded, **where)
     if t is n.Raise:
         return n.Raise(s.exc and f(s.exc), s.cause and f(s.cause), **where)
     if t is n.Assert:

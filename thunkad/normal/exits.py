@@ -69,6 +69,11 @@ def single_exit_block(block: list[n.Stmt], names: Names) -> tuple[list[n.Stmt], 
     return out, n.Name(exits.result)
 
 
+def left_early(block: list[n.Stmt], names: Names) -> list[n.Stmt]:
+    """``block`` without its returns, which only leave it."""
+    return _Exits(names, "").block(block, _Place())
+
+
 def names_in(function: n.Function) -> set[str]:
     """Every name that occurs in ``function``, those of outside included."""
     out = {p.name for p in function.params} | set(function.captures) | walk.assigned(function.body)
@@ -117,10 +122,17 @@ def _leaving(s: n.Stmt) -> frozenset[type]:
         return frozenset((type(s),))
     if type(s) is n.If:
         return frozenset(k for b in (s.body, s.orelse) for x in b for k in _leaving(x))
+    if type(s) in (n.With, n.Try):
+        return frozenset(k for b in walk.blocks(s) for x in b for k in _leaving(x))
     if type(s) in (n.For, n.While):
         inside = frozenset(k for x in s.body for k in _leaving(x))  # type: ignore[attr-defined]
         return inside & {n.Return}
     return frozenset()
+
+
+def leaving(block: list[n.Stmt]) -> frozenset[type]:
+    """The kinds of exits by which ``block`` may be left other than by falling through."""
+    return frozenset(k for s in block for k in _leaving(s))
 
 
 class _Exits:
@@ -140,8 +152,8 @@ class _Exits:
         known = self._kinds.get(id(s))
         if known is None:
             kinds: frozenset[type]
-            if type(s) is n.If:
-                kinds = frozenset(k for b in (s.body, s.orelse) for x in b for k in self.leaving(x))
+            if type(s) in (n.If, n.With, n.Try):
+                kinds = frozenset(k for b in walk.blocks(s) for x in b for k in self.leaving(x))
             elif type(s) in (n.For, n.While):
                 body = s.body  # type: ignore[attr-defined]
                 kinds = frozenset(k for x in body for k in self.leaving(x)) & {n.Return, _Jump}
@@ -162,6 +174,10 @@ class _Exits:
                 result = False
             elif t is n.If:
                 result = self.falls(s.body) or self.falls(s.orelse)  # type: ignore[attr-defined]
+            elif t is n.With:
+                result = self.falls(s.body)  # type: ignore[attr-defined]
+            elif t is n.Try:
+                result = self.falls(s.handler) or self.completes(s)  # type: ignore[attr-defined,arg-type]
             elif t is n.While and _always(s.test) and s.stop is None:  # type: ignore[attr-defined]
                 kinds = {k for x in s.body for k in self.leaving(x)}  # type: ignore[attr-defined]
                 result = n.Break in kinds
@@ -169,6 +185,10 @@ class _Exits:
                 result = True
             known = self._falls[id(s)] = (s, result)
         return known[1]
+
+    def completes(self, s: n.Try) -> bool:
+        """Whether control may reach the end of ``s`` without an exception."""
+        return self.falls(s.body) and self.falls(s.orelse)
 
     # ------------------------------------------------------------ rewriting
 
@@ -196,6 +216,12 @@ class _Exits:
                 out.append(
                     n.If(s.test, self.block(s.body, place), self.block(s.orelse, place), line=s.line, site=s.site)
                 )
+            elif type(s) in (n.With, n.Try):
+                if self.leaving(s):
+                    out += self._guarded(s, rest, place)
+                    return out
+                goes_on = self.goes_on(s)
+                out.append(self._inside(s, place))
             else:
                 goes_on = self.goes_on(s)
                 out.append(s)
@@ -221,11 +247,45 @@ class _Exits:
         choice = n.If(s.test, self.block(body, inner), self.block(orelse, inner), line=s.line, site=s.site)
         return [*before, choice, *after]
 
+    def _guarded(self, s: n.Stmt, rest: list[n.Stmt], place: _Place) -> list[n.Stmt]:
+        """A ``with`` or ``try`` that may be left: what follows it must not come under its protection."""
+        before: list[n.Stmt] = []
+        skips: tuple[str, ...] = ()  # a flag that keeps the ``else`` from running
+        if type(s) is n.Try:
+            if s.body and type(s.body[-1]) in _LEAVES:  # leaving raises nothing, so it may be done in the ``else``
+                s = n.Try(s.body[:-1], s.handler, [s.body[-1]], s.types, s.error, line=s.line)
+            if any(self.leaving(x) for x in s.body):
+                if s.orelse:
+                    skips = (self.names.new("leave"),)
+                    before.append(n.Assign(skips[0], FALSE, line=s.line))
+                    orelse: list[n.Stmt] = [n.If(n.Name(skips[0]), [], s.orelse, line=s.line)]
+                    s = n.Try(s.body, s.handler, orelse, s.types, s.error, line=s.line)
+            elif not self.falls(s.handler) and self.falls(s.orelse):
+                s = n.Try(s.body, s.handler, [*s.orelse, *rest], s.types, s.error, line=s.line)
+                rest = []
+        after: list[n.Stmt] = []
+        inner = place
+        if rest and self.goes_on(s):
+            flag = self.names.new("leave")
+            before.append(n.Assign(flag, FALSE, line=s.line))
+            inner = _Place(place.stop, (*place.flags, flag))
+            after = [n.If(n.Name(flag), [], self.block(rest, place), line=s.line)]
+        return [*before, self._inside(s, inner, skips), *after]
+
+    def _inside(self, s: n.Stmt, place: _Place, skips: tuple[str, ...] = ()) -> n.Stmt:
+        """``s`` with its blocks rewritten."""
+        if type(s) is n.With:
+            return n.With(s.item, s.target, self.block(s.body, place), line=s.line)
+        assert type(s) is n.Try
+        body = self.block(s.body, _Place(place.stop, (*place.flags, *skips)))
+        return n.Try(body, self.block(s.handler, place), self.block(s.orelse, place), s.types, s.error, line=s.line)
+
     def _leave(self, s: n.Stmt, place: _Place) -> list[n.Stmt]:
         out: list[n.Stmt] = []
         if type(s) is n.Return:
             self.returns += 1
-            out.append(n.Assign(self.result, s.value, line=s.line))
+            if self.result:
+                out.append(n.Assign(self.result, s.value, line=s.line))
             if self._in_loop:
                 out.append(n.Assign(self._returned(), TRUE, line=s.line))
         if place.stop is not None and type(s) is not n.Continue:

@@ -126,6 +126,15 @@ class _Forward:
             test = walk.substitute(s.test, inner[1])
             body = self.block(s.body, *inner, trailing_copies(s.body, self.carried))
             return [n.While(test_body, test, body, s.stop, **where)]
+        if t is n.With:
+            item = read(s.item)
+            return [n.With(item, s.target, self.block(s.body, tuples, copies), **where)]
+        if t is n.Try:
+            facts = dict(tuples), dict(copies)
+            blocks = self.block(s.body, *facts), self.block(s.handler, dict(tuples), dict(copies)), self.block(s.orelse, *facts)
+            for name in walk.assigned([s]):
+                self.forget(name, tuples, copies)
+            return [n.Try(*blocks, s.types, s.error, **where)]
         if t is n.Assert:
             inner = dict(tuples), dict(copies)
             test, body = read(s.test), self.block(s.message_body, *inner)
@@ -219,6 +228,11 @@ def _bound_here(s: n.Stmt) -> tuple[str, ...]:
     if type(s) is n.If:
         arms = [{w for x in arm for w in _bound_here(x)} for arm in (s.body, s.orelse)]
         return tuple(arms[0] & arms[1])
+    if type(s) is n.Try:
+        arms = [{w for x in arm for w in _bound_here(x)} for arm in ([*s.body, *s.orelse], s.handler)]
+        return tuple(arms[0] & arms[1])
+    if type(s) is n.With:
+        return (*walk.writes(s), *(w for x in s.body for w in _bound_here(x)))
     return () if type(s) in (n.For, n.While) else walk.writes(s)
 
 
@@ -255,6 +269,19 @@ class _Sweep:
                 second = self.find_safe(s.orelse, sure)
                 sure.difference_update(second)
                 new = [i for i in first if i in set(second)]
+            elif type(s) is n.Try:
+                first = self.find_safe(s.body, sure)
+                first += self.find_safe(s.orelse, sure)
+                sure.difference_update(first)
+                error = [i for i in walk.writes(s) if i not in sure]
+                sure.update(error)
+                second = self.find_safe(s.handler, sure)
+                sure.difference_update(second, error)
+                new = [i for i in first if i in set(second)]
+            elif type(s) is n.With:
+                own = [i for i in walk.writes(s) if i not in sure]
+                sure.update(own)
+                new = [*own, *self.find_safe(s.body, sure)]
             elif type(s) in (n.For, n.While):
                 new = [] if type(s) is n.For else self.find_safe(s.test_body, sure)
                 own = [i for i in walk.writes(s) if i not in sure]

@@ -105,6 +105,7 @@ class Builder:
         self.rebindings = 0
         self.calls = 0
         self.stable: set[str] = set()
+        self.handling: list[str] = []  # the exceptions that the handlers around have caught
 
     # ------------------------------------------------------------ emitting
 

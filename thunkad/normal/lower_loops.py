@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.normal.lower_builder import Builder, lowers
 from thunkad.normal.lower_expressions import plain_call, truth
 from thunkad.normal.lower_targets import bind, simple
@@ -90,6 +91,6 @@ def _with_else(b: Builder, loop: n.For | n.While, orelse: list[Any]) -> None:
 def has_break(block: list[n.Stmt]) -> bool:
     """Whether ``block`` leaves the loop that it is the body of by ``break``."""
     for s in block:
-        if type(s) is n.Break or (type(s) is n.If and (has_break(s.body) or has_break(s.orelse))):
+        if type(s) is n.Break or (type(s) in (n.If, n.With, n.Try) and any(map(has_break, walk.blocks(s)))):
             return True
     return False

@@ -65,6 +65,9 @@ def _assert(b: Builder, node: Any) -> None:
 
 @lowers("Raise")
 def _raise(b: Builder, node: Any) -> None:
+    if node.exc is None and b.handling:
+        b.emit(n.Raise(n.Name(b.handling[-1]), None))
+        return
     parts = b.operands(*(p for p in (node.exc, node.cause) if p is not None))
     b.emit(n.Raise(parts[0] if parts else None, parts[1] if len(parts) > 1 else None))
 

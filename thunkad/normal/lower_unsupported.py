@@ -7,9 +7,7 @@ from typing import Any
 from thunkad.normal.lower_builder import Builder, lowers
 
 REFUSED = {
-    "With": ("a 'with' block", "Move the block into a function that takes the context manager's result."),
     "AsyncWith": ("an 'async with' block", "Differentiate a plain function."),
-    "Try": ("a 'try' statement", "Test for the exceptional case with 'if' before the operation that raises."),
     "TryStar": ("a 'try' statement", "Test for the exceptional case with 'if' before the operation that raises."),
     "ClassDef": ("a class definition inside the function", "Define the class at module level."),
     "AsyncFunctionDef": ("an 'async' function", "Differentiate a plain function."),

@@ -234,6 +234,20 @@ class Walk:
                 self.visit(statement)
         self._block(node.orelse)
 
+    def _visit_Try(self, node: Any) -> None:
+        self._block(node.body)
+        for handler in node.handlers:
+            with self._inside():
+                if handler.type is not None:
+                    self.visit(handler.type)
+                if handler.name is not None:
+                    self.visit(handler.name)
+                for statement in handler.body:
+                    self.visit(statement)
+        self._block(node.orelse)
+        for statement in node.finalbody:
+            self.visit(statement)
+
     def _visit_Match(self, node: Any) -> None:
         self.visit(node.subject)
         for case in node.cases:

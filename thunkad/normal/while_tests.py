@@ -27,6 +27,13 @@ def _moved(s: n.Stmt, live: Liveness, names: Names) -> n.Stmt:
     if type(s) is n.For:
         body = move_tests(s.body, live, names)
         return s if body is s.body else n.For(s.target, s.iter, body, s.stop, s.count, **where)
+    if type(s) is n.With:
+        body = move_tests(s.body, live, names)
+        return s if body is s.body else n.With(s.item, s.target, body, **where)
+    if type(s) is n.Try:
+        blocks = [move_tests(b, live, names) for b in (s.body, s.handler, s.orelse)]
+        same = blocks[0] is s.body and blocks[1] is s.handler and blocks[2] is s.orelse
+        return s if same else n.Try(*blocks, s.types, s.error, **where)
     if type(s) is not n.While:
         return s
     test_body, body = move_tests(s.test_body, live, names), move_tests(s.body, live, names)

@@ -26,7 +26,7 @@ class _Groups:
             if s.line and is_adjoint(s) and s.line != self.last:
                 out.append(n.Comment(self.text(s.line), line=s.line))
                 self.last = s.line
-            if type(s) in (n.If, n.For, n.While):
+            if isinstance(s, (n.If, n.For, n.While, n.With, n.Try)):
                 for inner in walk.blocks(s):
                     inner[:] = self.block(inner)
             elif type(s) is n.Define:
@@ -52,7 +52,7 @@ def is_adjoint(s: n.Stmt) -> bool:
         return type(root) is n.Name and _is_bar(root.id)
     if type(s) is n.If:
         return any(is_adjoint(x) for x in (*s.body, *s.orelse) if type(x) is not n.Comment)
-    if type(s) is n.For:
+    if type(s) in (n.For, n.With):
         return any(is_adjoint(x) for x in s.body)
     return False
 

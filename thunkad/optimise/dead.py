@@ -38,6 +38,11 @@ class _Free:
         if t is n.While:
             head = self.block(s.body, live | ({s.stop} if s.stop else set()))
             return self.block(s.test_body, live | head | walk.reads(s)) | live
+        if t is n.With:
+            return (self.block(s.body, live) - set(walk.writes(s))) | walk.reads(s)
+        if t is n.Try:
+            caught = self.block(s.handler, set(live)) - set(walk.writes(s))
+            return self.block(s.body, self.block(s.orelse, live)) | caught | walk.reads(s)
         if t is n.Define:
             inner = free_reads(s.function.body) - {p.name for p in s.function.params}
             return (live - {s.function.name}) | inner
@@ -145,6 +150,10 @@ class _Eliminate:
         if t is n.Comment:
             out.append(s)
             return live
+        if t is n.With:
+            return self.with_(s, live, out)
+        if t is n.Try:
+            return self.try_(s, live, out)
         if t in (n.Assign, n.Unpack):
             return self.binding(s, live, out)
         if t is n.Append:
@@ -227,6 +236,30 @@ class _Eliminate:
         live = first.union(second)
         live.read(s.test)
         out.append(n.If(s.test, body, orelse, line=s.line, site=s.site))
+        return live
+
+    def with_(self, s: n.With, live: Live, out: list[n.Stmt]) -> Live:
+        body, inner = self.block(s.body, live.copy())
+        if not body and s.site == "mirrored":
+            return live
+        inner.kill(walk.writes(s))
+        inner.read(s.item)
+        out.append(n.With(s.item, s.target, body, line=s.line, site=s.site))
+        return inner
+
+    def try_(self, s: n.Try, live: Live, out: list[n.Stmt]) -> Live:
+        """What may raise decides which way is gone, so all of the body stays."""
+        raised = s.raised if s.raised in live.values else None
+        handler, caught = self.block(s.handler, live.copy())
+        caught.kill(walk.writes(s))
+        orelse, completed = self.block(s.orelse, live.copy())
+        completed.kill(walk.assigned(s.body))
+        completed.values |= free_reads(s.body)
+        live = completed.union(caught)
+        for e in walk.expressions(s):
+            live.read(e)
+        live.kill([s.raised] if s.raised else [])
+        out.append(n.Try(s.body, handler, orelse, s.types, s.error, raised, s.shielded, line=s.line, site=s.site))
         return live
 
     def loop(self, s: Any, live: Live, out: list[n.Stmt]) -> Live:

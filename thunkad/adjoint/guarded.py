@@ -1,0 +1,138 @@
+"""``try`` and ``with`` in the derivative.
+
+The forward code keeps them.  The reverse of a ``try`` runs the reverse of the way that was gone: of the body and its
+``else``, or of the handler (:mod:`thunkad.normal.guarded` has seen to it that nothing else of a body that was left half-way
+can be seen).  The reverse of a ``with`` is the reverse of its block; under a new ``np.errstate`` if it is one of these.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import threading
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from thunkad.adjoint.bars import Bars, merge_arms
+from thunkad.adjoint.control import Link
+from thunkad.adjoint.steps import Block, Step
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.runtime.exceptions import Unswallowing
+
+UNSWALLOWING = n.Ref("Unswallowing", Unswallowing)
+#: Managers that never swallow an exception.
+HARMLESS = (
+    np.errstate, np.printoptions, warnings.catch_warnings, contextlib.nullcontext, contextlib.closing,
+    contextlib.redirect_stdout, contextlib.redirect_stderr, builtins.open, threading.Lock, threading.RLock,
+)  # fmt: skip
+
+
+def guarded(fw: Any, s: n.Stmt, out: list[n.Stmt], steps: Block) -> bool:
+    """Deal with ``s`` if it is a ``with`` or a ``try``; ``fw`` is the forward pass."""
+    if type(s) is n.With:
+        _with(fw, s, out, steps)
+    elif type(s) is n.Try:
+        _try(fw, s, out, steps)
+    else:
+        return False
+    return True
+
+
+def _with(fw: Any, s: n.With, out: list[n.Stmt], steps: Block) -> None:
+    if s.target is not None and s.target in fw.active:
+        raise fw.unsupported(
+            s,
+            "a context manager made from a value that is differentiated, whose 'as' value is used,",
+            "compute the value outside of the 'with' statement",
+        )
+    site = fw.resolved.sites.get(id(s))
+    callee = site.callee if site is not None else None
+    item: n.Expr = s.item
+    if not any(callee is known for known in HARMLESS):
+        manager = n.Name(fw.names.new("manager"))
+        out.append(n.Assign(manager.id, item, line=s.line, site=site))
+        item = n.Call(UNSWALLOWING, (manager,))
+    body, inner = fw.block(s.body)
+    out.append(n.With(item, s.target, body, line=s.line))
+    if inner.steps:
+        steps.steps.append(WithStep(s.line, item if callee is np.errstate else None, inner))
+
+
+def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
+    if s.error is not None and s.error in fw.active:
+        raise fw.unsupported(
+            s,
+            "using what an exception holds, where a value that is differentiated may be in it,",
+            "keep the value in a variable instead of the exception",
+        )
+    body, first = fw.block(s.body)
+    orelse, second = fw.block(s.orelse)
+    handler, caught = fw.block(s.handler)
+    forward = n.Try(body, handler, orelse, s.types, s.error, None, shielded=True, line=s.line)
+    out.append(forward)
+    completed = Block([*first.steps, *second.steps])
+    if completed.steps or caught.steps:
+        forward.raised = fw.names.new("raised")
+        steps.steps.append(TryStep(s.line, forward, (caught, completed)))
+
+
+@dataclass
+class WithStep(Step):
+    item: n.Expr | None
+    body: Block
+
+    def reads(self) -> set[str]:
+        return self.body.reads()
+
+    def touches(self) -> set[str]:
+        return set().union(*(step.touches() for step in self.body.steps))
+
+    def reverse(self, bars: Bars) -> None:
+        if self.item is None:
+            self.body.reverse(bars)
+            return
+        outer, bars.out = bars.out, []
+        self.body.reverse(bars)
+        inside, bars.out = bars.out, outer
+        if inside:
+            bars.out.append(n.With(self.item, None, inside, line=self.line, site=MIRRORED))
+
+
+MIRRORED = "mirrored"  # the site of a ``with`` in the reverse sweep: it goes if nothing is left in it
+
+
+@dataclass
+class TryStep(Step):
+    forward: n.Try
+    arms: tuple[Block, Block]  # of the handler; of the body and its ``else``
+    links: list[Link] = field(default_factory=list)
+
+    def reads(self) -> set[str]:
+        return self.arms[0].reads() | self.arms[1].reads()
+
+    def touches(self) -> set[str]:
+        return self.reads() - walk.assigned([self.forward])
+
+    def reverse(self, bars: Bars) -> None:
+        bars.expand_all()
+        states: list[Bars] = []
+        for arm in self.arms:
+            state = bars.branch()
+            arm.reverse(state)
+            states.append(state)
+        merge_arms(bars, states[0], states[1], walk.assigned([self.forward]))
+        if not states[0].out and not states[1].out:
+            return
+        key = object()
+        assert self.forward.raised is not None
+        twin = n.If(n.Name(self.forward.raised), states[0].out, states[1].out, line=self.line, site=key)
+        for state in states:
+            for s in walk.statements(state.out):
+                for w in walk.writes(s):
+                    bars.free(w)
+        bars.out.append(twin)
+        bars.links.append(Link(self.forward, key, (states[0].links, states[1].links)))

@@ -1,0 +1,285 @@
+"""What a handler can see of a body that was left half-way: ``try`` blocks cut where that matters.
+
+The adjoint treats the two ways through a ``Try`` like the arms of an ``If``: the body and its ``else`` have run, or the
+handler has.  That is right as long as nothing is seen of a body that was left half-way.  Where the handler, or what
+follows it, reads a variable that the body binds before something that may raise, or where the body changes an object
+before it, the body is cut into pieces of which each is seen whole or not at all::
+
+    try:                                try:
+        y = g(x)                            y = g(x)
+        z = h(y)                        except E as e:
+    except E:                               error = e; failed = True
+        z = y                           else:
+                                            failed = False
+                                        if not failed:
+                                            try:
+                                                z = h(y)
+                                            except E as e: ...
+                                        if failed: z = y
+
+Inside loops a piece that fails leaves them through their ``stop`` names, by :mod:`thunkad.normal.exits`.
+"""
+
+from __future__ import annotations
+
+import linecache
+
+from thunkad.errors import Place, UnsupportedSyntaxError
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.ir.live import Liveness, liveness
+from thunkad.normal.exits import left_early
+from thunkad.runtime.exceptions import matches
+
+_MUTATING = frozenset(
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
+    "discard at copyto place putmask put_along_axis fill_diagonal write writelines send".split()
+)
+MATCHES = n.Ref("matches", matches)
+_FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
+
+
+def cut_tries(function: n.Function, names: Names) -> n.Function:
+    """``function`` (with structured exits) with bodies of ``Try`` that handlers see all of or nothing of."""
+    if not any(type(s) is n.Try for s in walk.statements(function.body)):
+        return function
+    body = function.body
+    while True:
+        whole = n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
+        cutter = _Cutter(whole, liveness(whole, compound_only=True), names)
+        body = cutter.block(whole.body)
+        if not cutter.changed:
+            return whole
+
+
+class _Cutter:
+    """Cuts one ``Try``, an innermost one, in one walk."""
+
+    def __init__(self, function: n.Function, live: Liveness, names: Names) -> None:
+        self.function, self.live, self.names = function, live, names
+        self.changed = False
+
+    def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
+        out: list[n.Stmt] = []
+        for s in block:
+            for inner in walk.blocks(s):
+                if not self.changed:
+                    inner[:] = self.block(inner)
+            if type(s) is n.Try and not self.changed and self.has_to_be_cut(s):
+                self.changed = True
+                out += _Pieces(self.function, s, self.seen(s), self.names).cut()
+            else:
+                out.append(s)
+        return out
+
+    def seen(self, s: n.Try) -> frozenset[str]:
+        """Variables that somebody may read after the body was left half-way."""
+        return self.live.at_handler[id(s)]
+
+    def has_to_be_cut(self, s: n.Try) -> bool:
+        return _Hazard(self.seen(s), own_objects(s.body)).after(s.body, False) is None
+
+
+class _Hazard:
+    """Whether something may be raised when part of what can be seen has been done."""
+
+    def __init__(self, seen: frozenset[str], own: frozenset[str]) -> None:
+        self.seen, self.own = seen, own
+
+    def after(self, block: list[n.Stmt], dirty: bool) -> bool | None:
+        """Whether something has been done after ``block`` if so (``dirty``) before it; None: it may raise meanwhile."""
+        for s in block:
+            found = self.statement(s, dirty)
+            if found is None:
+                return None
+            dirty = found
+        return dirty
+
+    def statement(self, s: n.Stmt, dirty: bool) -> bool | None:
+        t = type(s)
+        if t is n.If:
+            if dirty and may_raise(s):
+                return None
+            arms = [self.after(b, dirty) for b in walk.blocks(s)]
+            return None if None in arms else any(arms)
+        if t in (n.For, n.While, n.Try, n.With, n.Assert):
+            for _ in range(2):  # a second iteration begins as the first one has ended
+                if dirty and (t is not n.Try):
+                    return None
+                for b in walk.blocks(s):
+                    found = self.after(b, dirty)
+                    if found is None:
+                        return None
+                    dirty = dirty or found
+                if t not in (n.For, n.While):
+                    break
+            return dirty or bool(self.seen.intersection(walk.writes(s)))
+        if dirty and may_raise(s):
+            return None
+        return dirty or self.shows(s)
+
+    def shows(self, s: n.Stmt) -> bool:
+        """Whether ``s`` does something that can be seen afterwards."""
+        if not self.seen.isdisjoint(walk.writes(s)):
+            return True
+        if type(s) is n.Delete and type(s.target) is n.Name:
+            return s.target.id in self.seen
+        return changes(s, self.own)
+
+
+def own_objects(block: list[n.Stmt]) -> frozenset[str]:
+    """Names of containers that ``block`` itself makes, and binds to these names only."""
+    made: set[str] = set()
+    other: set[str] = set()
+    for s in walk.statements(block):
+        if type(s) is n.Assign and _is_fresh(s.value):
+            made.add(s.target)
+        elif type(s) is not n.Update:
+            other.update(walk.writes(s))
+            if type(s) is n.Assign and type(s.value) is n.Name:
+                other.add(s.value.id)  # a second name for it
+    return frozenset(made - other)
+
+
+def _is_fresh(e: n.Expr) -> bool:
+    return type(e) in (*_FRESH, n.Const) or (type(e) is n.Call and type(e.func) is n.Ref and e.func.value in (set, dict, list))
+
+
+def changes(s: n.Stmt, own: frozenset[str]) -> bool:
+    """Whether ``s`` changes an object, other than one of ``own``."""
+    if type(s) is n.Append:
+        return s.target not in own
+    if type(s) in (n.Store, n.Update):
+        return _root(s.target) not in own  # type: ignore[attr-defined]
+    if type(s) is n.Delete:
+        return type(s.target) is not n.Name and _root(s.target) not in own
+    if type(s) is n.Effect and type(s.value) is n.Call:
+        call = s.value
+        if type(call.func) is n.Attr and call.func.name in _MUTATING:
+            return _root(call.func) not in own or type(call.func.value) is not n.Name
+        return any(type(a) is not n.Const for a in call.args) and call.func != n.Global("print")
+    if type(s) is n.Assign and type(s.value) is n.Call:
+        call = s.value
+        if type(call.func) is n.Attr and call.func.name in _MUTATING:
+            return _root(call.func) not in own
+        return any(k == "out" for k, _ in call.kwargs)
+    return False
+
+
+def _root(e: n.Expr) -> str | None:
+    while type(e) in (n.Attr, n.Index):
+        e = e.value  # type: ignore[union-attr]
+    return e.id if type(e) is n.Name else None
+
+
+def may_raise(s: n.Stmt) -> bool:
+    """Whether evaluating ``s`` itself may raise."""
+    if type(s) is n.Assign:
+        e = s.value
+        if type(e) is n.Compare:
+            return e.op not in ("is", "is not")
+        return type(e) not in (n.Name, n.Const, n.Ref, n.TupleExpr, n.ListExpr, n.DictExpr, n.Closure) or any(
+            type(c) in (n.Global, n.Star) for c in walk.children(e)
+        )
+    if type(s) is n.If:
+        return type(s.test) is not n.Const
+    return type(s) is not n.Comment
+
+
+# ---------------------------------------------------------------- cutting
+
+
+class _Pieces:
+    """The pieces of one ``Try``; a piece that fails leaves the block that they make together."""
+
+    def __init__(self, function: n.Function, s: n.Try, seen: frozenset[str], names: Names) -> None:
+        self.function, self.whole, self.seen, self.names = function, s, seen, names
+        self.own = own_objects(s.body)
+        self.hazard = _Hazard(seen, self.own)
+        self.failed = names.new("failed")
+        self.error = names.new("error") if s.error is not None else None
+
+    def cut(self) -> list[n.Stmt]:
+        s = self.whole
+        out = [n.Assign(self.failed, n.Const(False), line=s.line), *left_early(self.block(s.body), self.names)]
+        handler = list(s.handler)
+        if s.error is not None and self.error is not None:
+            handler.insert(0, n.Assign(s.error, n.Name(self.error), line=s.line))
+            out.insert(0, n.Assign(self.error, n.Const(None), line=s.line))
+        return [*out, n.If(n.Name(self.failed), handler, s.orelse, line=s.line)]
+
+    def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
+        out: list[n.Stmt] = []
+        piece: list[n.Stmt] = []
+        for s in block:
+            if walk.blocks(s) and self.shows_inside(s):
+                out += self.protected(piece)
+                piece = []
+                out += self.descend(s)
+                continue
+            piece.append(s)
+            if self.hazard.shows(s):
+                out += self.protected(piece)
+                piece = []
+        return out + self.protected(piece)
+
+    def shows_inside(self, s: n.Stmt) -> bool:
+        return any(self.hazard.shows(x) for x in walk.statements([s]))
+
+    def protected(self, piece: list[n.Stmt]) -> list[n.Stmt]:
+        if not any(may_raise(s) for s in walk.statements(piece)):
+            return piece
+        line = piece[0].line
+        note = n.Assign(self.failed, n.Const(True), line=line)
+        handler: list[n.Stmt] = [note, n.Return(n.Const(None), line=line)]
+        error = None
+        if self.error is not None:
+            error = self.names.new(self.error)
+            handler.insert(0, n.Assign(self.error, n.Name(error), line=line))
+        return [n.Try(piece, handler, [], self.whole.types, error, line=line)]
+
+    def catching_all(self, s: n.Try) -> n.Try:
+        """``s`` raising again what it doesn't catch, so that it can be caught in its handler."""
+        if s.types is None:
+            return s
+        error = s.error or self.names.new("error")
+        test = n.Name(self.names.temporary())
+        made: list[n.Stmt] = []
+
+        def operand(e: n.Expr) -> n.Expr:
+            if type(e) in n.ATOMS:
+                return e
+            value = n.TupleExpr(tuple(map(operand, e.items))) if type(e) is n.TupleExpr else e
+            made.append(n.Assign(self.names.temporary(), value, line=s.line))
+            return n.Name(made[-1].target)  # type: ignore[attr-defined]
+
+        caught = n.Assign(test.id, n.Call(MATCHES, (n.Name(error), operand(s.types))), line=s.line)
+        again: list[n.Stmt] = [n.Raise(n.Name(error), None, line=s.line)]
+        handler = [*made, caught, n.If(test, s.handler, again, line=s.line)]
+        return n.Try(s.body, handler, s.orelse, None, error, line=s.line)
+
+    def descend(self, s: n.Stmt) -> list[n.Stmt]:
+        if type(s) is n.If:
+            test = n.Name(self.names.temporary())
+            tested = n.Assign(test.id, n.Unary("not", s.test), line=s.line)
+            return [*self.protected([tested]), n.If(test, self.block(s.orelse), self.block(s.body), line=s.line)]
+        if type(s) is n.For:
+            before: list[n.Stmt] = []
+            if type(s.iter) is n.Call and s.iter.func != n.Global("range"):
+                before = self.protected([n.Assign(self.names.temporary(), s.iter, line=s.line)])
+            return [*before, n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, line=s.line)]
+        if type(s) is n.While:
+            test = n.Name(self.names.temporary())
+            tested = n.Assign(test.id, n.Unary("not", s.test), line=s.line)
+            leave = n.If(test, [n.Break(line=s.line)], self.block(s.body), line=s.line)
+            return [n.While([], n.Const(True), [*self.block([*s.test_body, tested]), leave], s.stop, line=s.line)]
+        if type(s) is n.Try:
+            s = self.catching_all(s)
+            return [n.Try(s.body, self.block(s.handler), self.block(s.orelse), None, s.error, line=s.line)]
+        place = Place(self.function.filename, s.line, linecache.getline(self.function.filename, s.line))
+        raise UnsupportedSyntaxError(
+            "a block inside 'try' whose partial results are used after an exception can't be differentiated",
+            place,
+            "Bind its results to names of their own and assign them to the variable after the block.",
+        )
