@@ -13,7 +13,7 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, stretch, unbroadcast, zeros
-from thunkad.runtime.cotangents import entry, like
+from thunkad.runtime.cotangents import add, entry, like
 from thunkad.tangents import NO_TANGENT, ZERO
 
 _NUMBERS = (float, int, complex, np.number)
@@ -254,6 +254,39 @@ def default_bar(y_bar: Any, mapping: dict[Any, Any], key: Any) -> Any:
 def found_dot(mapping: dict[Any, Any], key: Any, mapping_dot: Any, default_dot: Any) -> Any:
     """The tangent of ``mapping.get(key, default)``."""
     return entry(mapping_dot, key) if key in mapping else default_dot
+
+
+def part_bar(y_bar: Any, x: Any, start: int) -> Any:
+    """The cotangent of the sequence ``x`` that begins at ``start`` of the sequence with the cotangent ``y_bar``."""
+    return y_bar if is_zero(y_bar) else _like_plain(x, list(y_bar)[start : start + len(x)])
+
+
+def _like_plain(x: Any, parts: list[Any]) -> Any:
+    return parts if isinstance(x, list) else tuple(parts)
+
+
+def concatenated_dot(a: Any, a_dot: Any, b: Any, b_dot: Any) -> Any:
+    """The tangent of ``a + b`` for two sequences."""
+    return _like_plain(a, [*_item_dots(a, a_dot), *_item_dots(b, b_dot)])
+
+
+def _item_dots(x: Any, x_dot: Any) -> list[Any]:
+    return [x_dot] * len(x) if is_zero(x_dot) else list(x_dot)
+
+
+def repeated_bar(y_bar: Any, x: Any, times: int) -> Any:
+    """The cotangent of the sequence ``x`` in ``x * times``."""
+    if is_zero(y_bar):
+        return y_bar
+    parts: list[Any] = [ZERO] * len(x)
+    for k, part in enumerate(y_bar):
+        parts[k % len(x)] = add(parts[k % len(x)], part)
+    return _like_plain(x, parts)
+
+
+def repeated_dot(x: Any, x_dot: Any, times: int) -> Any:
+    """The tangent of ``x * times`` for a sequence ``x``."""
+    return _like_plain(x, _item_dots(x, x_dot) * times)
 
 
 def split_starred_bar(y_bar: Any, y: tuple[Any, ...], value: Any, before: int) -> Any:
