@@ -21,6 +21,8 @@ from typing import Any, Union
 
 @dataclass(frozen=True, slots=True)
 class Name:
+    """A local variable."""
+
     id: str
 
 
@@ -42,6 +44,8 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Global:
+    """A global, builtin or closure variable of the user's."""
+
     id: str
 
 
@@ -61,18 +65,24 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Attr:
+    """``value.name``"""
+
     value: Expr
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
+    """``value[index]``"""
+
     value: Expr
     index: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
+    """``lower:upper:step`` in an index."""
+
     lower: Expr | None = None
     upper: Expr | None = None
     step: Expr | None = None
@@ -80,12 +90,16 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
+    """``op operand``"""
+
     op: str  # '-', '+', '~', 'not'
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
+    """``left op right``"""
+
     op: str  # '+', '-', '*', '/', '//', '%', '**', '@', '<<', '>>', '|', '^', '&'
     left: Expr
     right: Expr
@@ -102,6 +116,8 @@ class Inplace:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
+    """``left op right``, a comparison."""
+
     op: str  # '<', '<=', '==', '!=', '>', '>=', 'is', 'is not', 'in', 'not in'
     left: Expr
     right: Expr
@@ -125,16 +141,22 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class TupleExpr:
+    """``(a, b)``"""
+
     items: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ListExpr:
+    """``[a, b]``"""
+
     items: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SetExpr:
+    """``{a, b}``"""
+
     items: tuple[Expr, ...]
 
 
@@ -196,6 +218,8 @@ class Stmt:
 
 @dataclass(slots=True)
 class Assign(Stmt):
+    """``target = value``"""
+
     target: str
     value: Expr
 
@@ -238,6 +262,8 @@ class Append(Stmt):
 
 @dataclass(slots=True)
 class Delete(Stmt):
+    """``del target``"""
+
     target: Name | Index | Attr
 
 
@@ -250,6 +276,8 @@ class Effect(Stmt):
 
 @dataclass(slots=True)
 class If(Stmt):
+    """``if test: body else: orelse``"""
+
     test: Expr
     body: list[Stmt]
     orelse: list[Stmt]
@@ -310,12 +338,16 @@ class Try(Stmt):
 
 @dataclass(slots=True)
 class Raise(Stmt):
+    """``raise exc from cause``"""
+
     exc: Expr | None
     cause: Expr | None
 
 
 @dataclass(slots=True)
 class Assert(Stmt):
+    """``assert test, message``; ``message_body`` computes the message."""
+
     test: Expr
     message_body: list[Stmt]
     message: Expr | None
@@ -323,6 +355,8 @@ class Assert(Stmt):
 
 @dataclass(slots=True)
 class Return(Stmt):
+    """``return value``"""
+
     value: Expr
 
 
