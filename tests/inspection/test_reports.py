@@ -1,5 +1,7 @@
 """``explain`` says what every call resolved to; ``coverage`` which have no rule."""
 
+import zlib
+
 import numpy as np
 import other_scale
 import pytest
@@ -98,21 +100,21 @@ def test_a_covered_function_has_an_empty_report():
 def test_calls_without_a_rule_are_found_through_callees():
     def inner(x):
         y = np.sin(x)
-        return np.busday_count(y, y)
+        return zlib.adler32(y)
 
     def f(x):
-        a = np.busday_offset(x, 1)
+        a = zlib.crc32(x)
         return a + inner(x)
 
     report = ad.coverage(f)
-    assert [s.callee for s in report] == ["np.busday_offset", "np.busday_count"]
-    assert [s.source for s in report] == ["a = np.busday_offset(x, 1)", "return np.busday_count(y, y)"]
-    assert "np.busday_count: no rule" in str(report)
+    assert [s.callee for s in report] == ["zlib.crc32", "zlib.adler32"]
+    assert [s.source for s in report] == ["a = zlib.crc32(x)", "return zlib.adler32(y)"]
+    assert "zlib.adler32: no rule" in str(report)
 
 
 def test_calls_on_constants_need_no_rule():
     def f(x):
-        k = np.busday_count("2020-01", "2020-02")
+        k = zlib.crc32(b"text")
         return x * k
 
     assert len(ad.coverage(f)) == 0

@@ -105,12 +105,18 @@ def test_powers(p, kind, expected):
 
 
 def test_a_factor_of_one_stays_where_it_makes_floats():
-    fold = folder({"x": REAL_ARRAY, "mask": Num("array", "bool"), "k": PY_INT})
+    fold = folder({"s": Num("scalar", "real"), "x": REAL_ARRAY, "mask": Num("array", "bool"), "k": PY_INT})
     one = n.Const(1.0)
-    assert fold(n.Binary("*", one, n.Name("x"))) == n.Name("x")
+    assert fold(n.Binary("*", one, n.Name("s"))) == n.Name("s")
     assert fold(n.Binary("*", n.Const(-1.0), n.Name("x"))) == n.Unary("-", n.Name("x"))
+    assert fold(n.Binary("*", one, times("x", "x"))) == times("x", "x")
     for name in ("mask", "k", "unheard_of"):
         assert fold(n.Binary("*", one, n.Name(name))) == n.Binary("*", one, n.Name(name))
+
+
+def test_a_factor_of_one_stays_where_it_makes_memory_of_the_adjoints_own():
+    product = n.Binary("*", n.Const(1.0), n.Name("x"))
+    assert folder({"x": REAL_ARRAY})(product) == product
 
 
 def test_a_shape_broadcast_with_itself():

@@ -23,7 +23,7 @@ def _pull() -> Pull:
 
 
 def pull(fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """A call whose callee is known only now: its value and its pullback for the places in ``wrt``, by the rules of now."""
+    """A call whose callee is known only now: its value and its pullback for the places in ``wrt``."""
     return _pull().call(fn, wrt, *args, **kwargs)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from thunkad.adjoint.inline import bind_rule
 from thunkad.analysis.activity import active_names
 from thunkad.analysis.sites import Resolved, Site, path_of
@@ -140,8 +142,8 @@ def explain(f: Any, /, *args: Any, **kwargs: Any) -> Report:
 def coverage(f: Any) -> Report:
     """The calls in ``f``, and in what it calls, that lack a rule, found before anything runs.
 
-    Nothing is assumed of the arguments but that they are numbers or arrays, so a call whose callee depends on them is not
-    judged.  An empty report (``len`` 0) means that nothing was found missing.
+    Nothing is assumed of the arguments but that they are numbers or arrays, so a call whose callee depends on them is
+    not judged.  An empty report (``len`` 0) means that nothing was found missing.
     """
     wish = generic_request(f)
     looked = _look(wish.root, wish.key, wish.key.wanted)
@@ -271,7 +273,9 @@ def _lacks_rule(site: Site) -> bool:
     callee = site.callee
     if isinstance(callee, (n.Name, n.Attr, n.Global, n.Ref)) or site.infix or isinstance(callee, type):
         return False
-    return isinstance(callee, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType))
+    return isinstance(
+        callee, (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+    )
 
 
 def _callee(site: Site, s: n.Stmt) -> str:

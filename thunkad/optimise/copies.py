@@ -1,6 +1,7 @@
 """Copies of names removed: ``x_bar = t_bar`` makes later reads of ``x_bar`` reads of ``t_bar`` where that is the same.
 
-Only generated names are replaced, and only until either name is bound again; the copies themselves are left to dead code.
+Only generated names are replaced, and only until either name is bound again; the copies themselves are left to dead
+code.
 """
 
 from __future__ import annotations

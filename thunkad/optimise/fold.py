@@ -1,11 +1,9 @@
-"""Expressions made simpler by what the kinds of names say: factors of one, constant powers, shapes that are the same."""
+"""Expressions made simpler by what the kinds of names say: factors of one, constant powers, equal shapes."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-
-import numpy as np
 
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -56,8 +54,8 @@ class _Fold:
     def power(self, e: n.Call) -> n.Expr:
         """The partial of ``x ** p`` in ``x`` for a literal ``p``, where an expression does as well as the helper.
 
-        On Python numbers ``0.0 ** -1`` raises and a negative base with a fraction is complex, so there only whole positive
-        exponents are written out.
+        On Python numbers ``0.0 ** -1`` raises and a negative base with a fraction is complex, so there only whole
+        positive exponents are written out.
         """
         x, p = e.args
         if type(x) is not n.Name or type(p) is not n.Const or type(p.value) not in (int, float):
@@ -71,14 +69,14 @@ class _Fold:
         if exponent == 2:
             return n.Binary("*", n.Const(2), x)
         whole = float(exponent).is_integer() and exponent > 2
-        if kind.form == "array" or kind.form == "scalar" or kind.form == "python" and whole:
+        if kind.form in ("array", "scalar") or (kind.form == "python" and whole):
             return n.Binary("*", p, n.Binary("**", x, n.Const(exponent - 1)))
         return e
 
     def product(self, e: n.Binary) -> n.Expr:
         for one, other in ((e.left, e.right), (e.right, e.left)):
             if type(one) is n.Const and type(one.value) is float and self.is_float(other):
-                if one.value == 1.0:
+                if one.value == 1.0 and not self.is_memory(other):
                     return other
                 if one.value == -1.0:
                     return n.Unary("-", other)
@@ -100,8 +98,14 @@ class _Fold:
         if type(e) is n.Call and type(e.func) is n.Attr and type(e.func.value) is n.Ref:
             module = e.func.value.value
             if isinstance(module, types.ModuleType) and module.__name__ in ("numpy", "math") and len(e.args) == 1:
-                known = module is np and e.func.name in _FLOAT_FUNCTIONS or module is not np and e.func.name != "floor"
-                return known and self.is_float(e.args[0])
+                return e.func.name in _FLOAT_FUNCTIONS and self.is_float(e.args[0])
+        return False
+
+    def is_memory(self, e: n.Expr) -> bool:
+        """Whether ``e`` may be an array that something else holds: a product with it is memory of the adjoint's own."""
+        if type(e) is n.Name:
+            kind = self.kinds.get(e.id)
+            return not (isinstance(kind, Num) and kind.is_scalar)
         return False
 
     def is_real(self, e: n.Expr) -> bool:
