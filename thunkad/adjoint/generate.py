@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from thunkad import debugging
 from thunkad.adjoint.bars import ZERO_REF, Bars
+from thunkad.adjoint.checks import insert_checks
 from thunkad.adjoint.forward import Callees, Forward, make_bars
 from thunkad.adjoint.groups import lazy_pullback
 from thunkad.adjoint.mutate import Mutation
@@ -160,6 +162,8 @@ class Generator:
                 given = n.TupleExpr(tuple(bars.as_atom(x) for x in given.items))
             bars.contribute(last.value.id, given, maybe_zero=self.seed_may_be_zero)
             steps.reverse(bars)
+            if debugging.enabled:
+                insert_checks(bars)
         elif shadowed:
             steps.reverse(bars)
         if not (type(last.value) is n.Name and last.value.id in forward.active):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad import debugging
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
@@ -24,6 +25,7 @@ from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import OPERATORS
 from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, value_and_pullback
+from thunkad.runtime.checked import read_only
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
@@ -178,7 +180,7 @@ class Pull:
         assert bound is not None
 
         def back(value_bar: Any) -> Cotangents:
-            parts = cotangents(rule, pullback(value_bar))
+            parts = cotangents(rule, pullback(read_only(value_bar) if debugging.enabled else value_bar))
             flat: list[Any] = []
             named: dict[str, Any] = {}
             for p, part in zip(positional, parts):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
@@ -279,7 +280,7 @@ class World:
         ``results``: the entries of the value that have a cotangent (None: all of it).
         """
         is_ir = isinstance(target, n.Function)
-        key = (id(target) if is_ir else target, kinds, demand, results, sharing)
+        key = (id(target) if is_ir else target, kinds, demand, results, sharing, debugging.enabled)
         pair = self.pairs.get(key)
         if pair is not None:
             return pair
