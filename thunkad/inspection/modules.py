@@ -70,7 +70,7 @@ class _Scope:
         self.together, self.owner = together, owner
         self.namespace = namespace_of(owner) or {}
 
-    def expression(self, e: n.Expr) -> n.Expr:
+    def expression(self, e: Any) -> n.Expr:
         t = type(e)
         if t is n.Global:
             return self.name(e)

@@ -25,9 +25,9 @@ def propagate(block: list[n.Stmt], fold: Fold = lambda e: e) -> list[n.Stmt]:
 
 def _bindings(s: n.Stmt) -> tuple[str, ...]:
     if type(s) is n.Update:
-        root = s.target
+        root: Any = s.target
         while type(root) in (n.Index, n.Attr):
-            root = root.value  # type: ignore[union-attr]
+            root = root.value
         return (root.id,) if type(root) is n.Name else ()
     if type(s) is n.Append:
         return (s.target,)
