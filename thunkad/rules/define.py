@@ -93,11 +93,14 @@ def opt_in(fn: Any, *types: Any, layer: str = "user") -> None:
             TABLE.remove(entry)
 
 
-def alternative(fn: Any, *, layer: str = "user") -> Callable[[F], F]:
-    """Register the decorated Python function as the body to look inside of in place of ``fn``'s own."""
+def alternative(fn: Any, *, types: tuple[Any, ...] = (), layer: str = "user") -> Callable[[F], F]:
+    """Register the decorated Python function as the body to look inside of in place of ``fn``'s own.
+
+    ``types`` are those of the leading arguments for which it holds.
+    """
 
     def register(body: F) -> F:
-        TABLE.add(Entry(ALTERNATIVE, fn, body, layer, types=()))
+        TABLE.add(Entry(ALTERNATIVE, fn, body, layer, types=types))
         return body
 
     return register
@@ -111,7 +114,9 @@ def _check_parameters(fn: Any, rule: Callable[..., Any]) -> None:
         raise RuleError(f"the rule for {name_of(fn)} takes **keywords; name the keywords that it supports")
 
 
-def partials_at(partials: tuple[Callable[..., Any], ...], count: int, k: int, result: Any, args: tuple[Any, ...]) -> Any:
+def partials_at(
+    partials: tuple[Callable[..., Any], ...], count: int, k: int, result: Any, args: tuple[Any, ...]
+) -> Any:
     """Partial number ``k`` of ``count``, from either way of giving them."""
     if len(partials) == 1 and count > 1:
         return partials[0](result, *args)[k]
@@ -125,7 +130,11 @@ def _elementwise_rrule(fn: Any, partials: tuple[Callable[..., Any], ...]) -> Cal
         def pullback(result_bar: Any) -> tuple[Any, ...]:
             def entry(k: int) -> Any:
                 partial = partials_at(partials, len(args), k, result, args)
-                return partial if isinstance(partial, AbstractZero) else unbroadcast(result_bar * conjugate(partial), args[k])
+                return (
+                    partial
+                    if isinstance(partial, AbstractZero)
+                    else unbroadcast(result_bar * conjugate(partial), args[k])
+                )
 
             return tuple(thunk(lambda k=k: entry(k)) for k in range(len(args)))
 
