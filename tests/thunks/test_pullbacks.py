@@ -269,3 +269,21 @@ def test_t41_a_seed_that_is_a_thunk_is_evaluated_once() -> None:
     bars = pullback((seed(1.0), seed(2.0)))
     assert (bars[0], bars[1], bars[0]) == (5.0, 4.0, 5.0)
     assert sorted(ran) == [1.0, 2.0]
+
+
+def test_the_cotangent_of_a_real_value_is_real_in_a_pullback_too() -> None:
+    def f(w, z):
+        x = np.real(w)
+        return np.sum(np.abs(x * z + z) ** 2)
+
+    rng = np.random.default_rng(0)
+    w, z = rng.standard_normal((2, 3)) + 1j * rng.standard_normal((2, 3))
+    want = 2 * np.abs(z) ** 2 * (w.real + 1)
+    np.testing.assert_allclose(ad.grad(f)(w, z), want)
+    _, pullback = ad.vjp(f, w, z)
+    np.testing.assert_allclose(pullback(1.0)[0], want)
+    with ad.debug():
+        _, pullback = ad.vjp(f, w, z)
+        np.testing.assert_allclose(pullback(1.0)[0], want)
+        _, pullback = ad.vjp(lambda x, z: x * z, w.real, z)
+        assert pullback(z)[0].dtype == float

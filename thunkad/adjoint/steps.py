@@ -145,6 +145,10 @@ class InlineStep(Step):
     def reads(self) -> set[str]:
         return {i for operand, _ in self.operands for i in walk.names(operand)}
 
+    def kind(self, bars: Bars, operand: n.Expr) -> Kind:
+        """The kind of an operand, also where the reverse sweep reads a copy of it."""
+        return self.kinds[operand] if operand in self.kinds else bars.resolved.kind(operand)
+
     def reverse(self, bars: Bars) -> None:
         if reverse_uniform(self, bars):
             return
@@ -197,9 +201,9 @@ class InlineStep(Step):
         for operand, result in wanted:
             value = simplify(walk.substitute(result, names), self.kinds, self.site.result, full)
             if foreign and type(operand) is n.Name:
-                give(bars, operand, real_part(n.Call(FIT, (value, operand)), self.kinds.get(operand), self.site))
+                give(bars, operand, real_part(n.Call(FIT, (value, operand)), self.kind(bars, operand), self.site))
                 continue
-            give(bars, operand, real_part(value, self.kinds.get(operand), self.site), is_fresh(value))
+            give(bars, operand, real_part(value, self.kind(bars, operand), self.site), is_fresh(value))
 
 
 @dataclass

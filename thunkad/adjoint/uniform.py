@@ -39,7 +39,7 @@ def reverse_uniform(step: Any, bars: Bars) -> bool:
     if bar is None:
         return False
     fn = step.site.callee
-    if _is_reduction(fn, step):
+    if _is_reduction(fn, step, bars):
         return _reduction(step, bars, bar)
     if not bar.uniform:
         return False
@@ -57,22 +57,22 @@ def reverse_uniform(step: Any, bars: Bars) -> bool:
         for helper, operand in zip(MATMUL, step.site.args):
             if type(operand) is n.Name and operand.id in bars.active:
                 value = n.Call(helper, (seed, *step.site.args))
-                bars.contribute(operand.id, real_part(value, step.kinds.get(operand), step.site))
+                bars.contribute(operand.id, real_part(value, step.kind(bars, operand), step.site))
         return True
     return False
 
 
 def give_uniform(bars: Bars, step: Any, operand: n.Expr, value: n.Expr) -> None:
     if type(operand) is n.Name and operand.id in bars.active:
-        bars.contribute_uniform(operand.id, real_part(value, step.kinds.get(operand), step.site))
+        bars.contribute_uniform(operand.id, real_part(value, step.kind(bars, operand), step.site))
 
 
-def _is_reduction(fn: Any, step: Any) -> bool:
+def _is_reduction(fn: Any, step: Any, bars: Bars) -> bool:
     """A sum or a mean of an array over all elements, or over some axes."""
     site = step.site
     if fn not in (np.sum, np.mean) or not site.args or len(site.args) > 2 or type(site.args[0]) is not n.Name:
         return False
-    kind = step.kinds.get(site.args[0])
+    kind = step.kind(bars, site.args[0])
     return isinstance(kind, Num) and not kind.is_scalar and all(k in ("axis", "keepdims") for k, _ in site.kwargs)
 
 
@@ -105,7 +105,7 @@ class _Elementwise:
     def shape(self, e: n.Expr) -> Shape:
         if type(e) is n.Name:
             return self.bars.shapes.get(e.id)
-        kind = self.step.kinds.get(e)
+        kind = self.step.kind(self.bars, e)
         return SCALAR if isinstance(kind, Num) and kind.is_scalar else None
 
     def product_shape(self, e: n.Expr) -> Shape:
@@ -129,7 +129,7 @@ class _Elementwise:
             self.give(operand, value, shape)
 
     def give(self, operand: n.Name, value: n.Expr, shape: Shape) -> None:
-        kind = self.step.kinds.get(operand)
+        kind = self.step.kind(self.bars, operand)
         whole, own = self.shape(self.result), self.shape(operand)
         scalar = isinstance(kind, Num) and kind.is_scalar
         if shape == SCALAR and not scalar:
