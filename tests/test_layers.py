@@ -38,6 +38,9 @@ ORDER = (
     "refresh",
     "inspection",
     "api",
+    "jacobians",
+    "derived",
+    "nesting",
     "",  # thunkad itself: the public names and nothing else
     "testing",  # a client of the public names, not a part of the compiler
 )

@@ -4,6 +4,18 @@ from thunkad.api import differentiable, grad, jvp, value_and_grad, vjp
 from thunkad.captured import Grads, Params
 from thunkad.compiled.policy import set_refresh_policy
 from thunkad.debugging import debug
+from thunkad.derived import (
+    checkpoint,
+    derivative,
+    elementwise_grad,
+    gauss_newton_product,
+    hessian,
+    hook,
+    hvp,
+    jacobian,
+    stop_gradient,
+    vhp,
+)
 from thunkad.errors import (
     AmbiguousRuleError,
     ArgumentError,

@@ -148,21 +148,6 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     return forward.jvp(f, primals, tangents)
 
 
-def jacobian(f: Callable[..., Any], argnums: ArgNums = 0, mode: str | None = None) -> Callable[..., Any]:
-    """The matrix of derivatives of ``f``, of shape ``result.shape + argument.shape``; rows by pullbacks.
-
-    Parameters
-    ----------
-    f : callable
-        Returns an array, a number, or a list or tuple of these (then a list or tuple of Jacobians).
-    argnums : int or tuple of int
-    mode : {None, 'reverse'}
-    """
-    from thunkad.jacobians import reverse_jacobian
-
-    return _named(f, "jacobian", reverse_jacobian(f, argnums, mode))
-
-
 def differentiable(f: F) -> F:
     """Mark ``f`` as meant to be differentiated; returns ``f`` itself.
 

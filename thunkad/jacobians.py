@@ -1,12 +1,14 @@
-"""Jacobians, row by row, from pullbacks."""
+"""Jacobians, row by row from pullbacks or column by column from pushforwards."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from thunkad.api import jvp, vjp
 from thunkad.errors import ArgumentError
 
 
@@ -16,8 +18,6 @@ def reverse_jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...], mode
         raise ArgumentError(f"mode is None or 'reverse', not {mode!r}")
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        from thunkad.api import vjp
-
         value, pullback = vjp(f, *args, **kwargs)
         single = isinstance(argnums, int)
         numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
@@ -71,8 +71,6 @@ def _stacked(rows: list[Any], shape: tuple[int, ...], argument: Any) -> Any:
 
 def columns(f: Callable[..., Any], args: tuple[Any, ...], number: int, kwargs: dict[str, Any]) -> Any:
     """The Jacobian for argument ``number``, one pushforward for each of its elements; its axes come last."""
-    import functools
-
     if kwargs:
         f = functools.partial(f, **kwargs)
     x = args[number]
@@ -82,8 +80,6 @@ def columns(f: Callable[..., Any], args: tuple[Any, ...], number: int, kwargs: d
             "a Jacobian by forward mode and a Hessian need an argument that is a number or an array",
             hint="put the parameters into one array, or use mode='reverse'",
         )
-    from thunkad.api import jvp
-
     number = number % len(args)
     moving = tuple(None for _ in args)
     found = []
@@ -94,9 +90,7 @@ def columns(f: Callable[..., Any], args: tuple[Any, ...], number: int, kwargs: d
         dots = (*moving[:number], e if shape else e[()], *moving[number + 1 :])
         found.append(jvp(f, args, dots)[1])
     if not found:
-        value = f(*args)
-        found = [_zeros_like(value)]
-        return _side_by_side(found[:0] or found, shape, value)
+        found = [_zeros_like(f(*args))]
     return _side_by_side(found, shape, found[0])
 
 

@@ -6,7 +6,8 @@ The tangent of a derivative function is the tangent of the function that it is t
 from __future__ import annotations
 
 from thunkad.api import grad, value_and_grad
-from thunkad.rules.library import frule, rrule
+from thunkad.derived import checkpoint, hook, stop_gradient
+from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.tangents import NoTangent
 
 
@@ -38,3 +39,30 @@ def _(f, argnums=0, argnames=None, has_aux=False):
 @frule(value_and_grad)
 def _(f, argnums=0, argnames=None, has_aux=False, *, f_dot):
     return value_and_grad(f, argnums, argnames, has_aux), f_dot
+
+
+@rrule(checkpoint)
+def _(f):
+    g = checkpoint(f)
+
+    def pullback(g_bar):
+        return (g_bar,)
+
+    return g, pullback
+
+
+@frule(checkpoint)
+def _(f, *, f_dot):
+    return checkpoint(f), f_dot
+
+
+non_differentiable(stop_gradient)
+
+
+@rrule(hook, surrogate=True)
+def _(x, fn):
+    def pullback(y_bar):
+        changed = fn(y_bar)
+        return (y_bar if changed is None else changed), NoTangent()
+
+    return x, pullback

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thunkad.compiled.load import Slot
+from thunkad.compiled.replay import refuse_replay, refuse_surrogates
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.inline import pasted, polished
 from thunkad.ir import nodes as n
@@ -36,19 +37,24 @@ PROJECT, ENTRY, DENSE = n.Ref("project", project), n.Ref("entry", entry), n.Ref(
 SCALAR_SEED, ZERO_REF = n.Ref("scalar_seed", scalar_seed), n.Ref("ZERO", ZERO)
 
 
+#: A parameter, and the place in it if it is a ``*args``.
+Pick = tuple[str, int | None]
+
+
 @dataclass(frozen=True, eq=False)
 class Derivation:
     """The derivative of ``target`` (a Python function, an IR function, a derivation) as a function of its arguments.
 
-    ``product``: 'grad', 'value_and_grad', 'jvp' (then the tangents of ``wanted`` are further parameters) or 'pull' (then a
-    cotangent of the value is).  ``owner``: the Python function whose globals an IR function reads.
+    ``product``: 'grad', 'value_and_grad', 'jvp' (then the tangents of ``picks`` are further parameters), 'pull' (then a
+    cotangent of the value is) or 'checkpoint'.  ``picks``: what is differentiated for, parameters or places inside a
+    ``*args`` parameter.  ``owner``: the Python function whose globals an IR function reads.
     """
 
     target: Any
     owner: Any
     params: tuple[str, ...]  # of the target
     product: str
-    wanted: tuple[str, ...]
+    picks: tuple[Pick, ...]
     single: bool = True
     has_aux: bool = False
 
@@ -59,7 +65,7 @@ class Derivation:
 
     def key(self) -> Any:
         target = self.target.key() if isinstance(self.target, Derivation) else id(self.target)
-        return target, self.product, self.wanted, self.single, self.has_aux
+        return target, self.product, self.picks, self.single, self.has_aux
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Derivation) and self.key() == other.key()
@@ -68,11 +74,16 @@ class Derivation:
         return hash(self.key())
 
     @property
+    def wanted(self) -> tuple[str, ...]:
+        """The parameters that are differentiated for."""
+        return tuple(dict.fromkeys(p for p, _ in self.picks))
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """Those of the derivation: of the target, then tangents or the seed."""
         names = Names(set(self.params))
         if self.product == "jvp":
-            return (*self.params, *(names.new(f"{p}_dot") for p in self.wanted))
+            return (*self.params, *(names.new(f"{p}_dot") for p, _ in self.picks))
         return (*self.params, names.new("value_bar")) if self.product == "pull" else self.params
 
 
@@ -100,7 +111,9 @@ class Derivations:
         key = (id(d.target) if not isinstance(d.target, Derivation) else d.target, kinds, demand)
         found = self._pulls.get(key)
         if found is None:
+            refuse_replay(self.world, d, kinds)
             pair = self.world.pair_for(d.target, d.owner, kinds, demand)
+            refuse_surrogates(self.world)
             if pair.shadowed:
                 raise UnsupportedSyntaxError(
                     "a derivative inside a differentiated function of a function that changes its arguments or captured "
@@ -150,8 +163,10 @@ class Derivations:
 
     def make_value(self, d: Derivation, kinds: tuple[Kind, ...]) -> Slot:
         world = self.world
+        if d.product == "checkpoint":
+            return self.plain(d)
         if d.product == "jvp":
-            return world.forwarding.slot_for(d.target, d.owner, kinds[: len(d.params)], d.wanted)
+            return self.jvp_value(d, kinds)
         names = Names(set(d.parameters))
         params = [n.Param(p) for p in d.parameters]
         name = world.unique(d.__name__)
@@ -169,11 +184,45 @@ class Derivations:
         body.append(n.Return(last))
         return self.compiled(self.whole(n.Function(name, params, body), pull_slot, *self.seeding))
 
+    def jvp_value(self, d: Derivation, kinds: tuple[Kind, ...]) -> Slot:
+        slot = self.world.forwarding.slot_for(d.target, d.owner, kinds[: len(d.params)], d.wanted)
+        if all(k is None for _, k in d.picks):
+            return slot
+        given = [n.Name(p) for p in d.parameters[len(d.params) :]]
+        call = n.Call(ref(slot), (*map(n.Name, d.params), *self.by_parameter(d, kinds, given)))
+        both = Names(set(d.parameters)).new("both")
+        body: list[n.Stmt] = [n.Assign(both, call), n.Return(n.Name(both))]
+        return self.compiled(self.whole(n.Function(self.world.unique(d.__name__), [n.Param(p) for p in d.parameters], body), slot))
+
+    def by_parameter(self, d: Derivation, kinds: tuple[Kind, ...], parts: list[n.Expr]) -> list[n.Expr]:
+        """One tangent for each wanted parameter, from one for each pick."""
+        by_name: dict[str, n.Expr | dict[int, n.Expr]] = {}
+        for (p, k), part in zip(d.picks, parts):
+            if k is None:
+                by_name[p] = part
+            else:
+                by_name.setdefault(p, {})[k] = part  # type: ignore[index]
+        out: list[n.Expr] = []
+        for p in d.wanted:
+            found = by_name[p]
+            if isinstance(found, dict):
+                kind = kinds[d.params.index(p)]
+                if not isinstance(kind, Tuple):
+                    raise UnsupportedSyntaxError("a nested derivative of a function with that many arguments is not supported")
+                found = n.TupleExpr(tuple(found.get(k, ZERO_REF) for k in range(len(kind.items))))
+            out.append(found)
+        return out
+
     def gradients(self, d: Derivation, bars: n.Expr) -> n.Expr:
         one = len(d.wanted) == 1
-        parts = [bars if one else n.Index(bars, n.Const(k)) for k in range(len(d.wanted))]
-        projected = [n.Call(PROJECT, (b, n.Name(p))) for b, p in zip(parts, d.wanted)]
-        if d.single and one:
+        by_name = {p: bars if one else n.Index(bars, n.Const(k)) for k, p in enumerate(d.wanted)}
+        projected = []
+        for p, k in d.picks:
+            if k is None:
+                projected.append(n.Call(PROJECT, (by_name[p], n.Name(p))))
+            else:
+                projected.append(n.Call(PROJECT, (n.Call(ENTRY, (by_name[p], n.Const(k))), n.Index(n.Name(p), n.Const(k)))))
+        if d.single and len(projected) == 1:
             return projected[0]
         return n.TupleExpr(tuple(projected))
 
@@ -204,9 +253,11 @@ class Derivations:
         """The kind of the derivation's value."""
         by_name = dict(zip(d.params, kinds))
         inner = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
+        if d.product == "checkpoint":
+            return inner
         if d.product == "jvp":
             return Tuple((inner, _tangent_kind(inner)))
-        gradients = tuple(_tangent_kind(by_name[p]) for p in d.wanted)
+        gradients = tuple(_tangent_kind(_part(by_name[p], k)) for p, k in d.picks)
         found: Kind = gradients[0] if d.single and len(gradients) == 1 else Tuple(gradients)
         if d.product == "value_and_grad":
             return Tuple((inner, found))
@@ -236,6 +287,8 @@ class Derivations:
         The reverse half runs the inner function again, so what it is given is saved as it was (``volatile``: copied).
         """
         params = d.parameters
+        if d.product == "checkpoint":
+            return self.again(d, kinds, demand, forward_name, reverse_name, volatile)
         names = Names(set(params))
         value, saved, given = names.new("result"), names.new("saved"), names.new("result_bar")
         as_it_was = (n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in params)
@@ -255,14 +308,57 @@ class Derivations:
             self.whole(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), *slots),
         )
 
+    def again(
+        self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], forward_name: str, reverse_name: str,
+        volatile: tuple[str, ...]
+    ) -> tuple[Made, Made]:  # fmt: skip
+        """The halves of a function that keeps its arguments only."""
+        refuse_replay(self.world, d, kinds)
+        pair = self.world.pair_for(d.target, d.owner, kinds, demand)
+        if pair.shadowed:
+            raise UnsupportedSyntaxError("a checkpoint of a function that changes its arguments in place is not supported")
+        names = Names(set(d.params))
+        value, saved, given, kept = (names.new(x) for x in ("value", "saved", "value_bar", "kept"))
+        as_it_was = n.TupleExpr(tuple(n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in d.params))
+        own = self.value(d, kinds)
+        forward: list[n.Stmt] = [
+            n.Assign(saved, as_it_was),
+            n.Assign(value, n.Call(ref(own), tuple(map(n.Name, d.params)))),
+            n.Return(n.TupleExpr((n.Name(value), n.Name(saved)))),
+        ]
+        reverse: list[n.Stmt] = [
+            n.Unpack(d.params, n.Name(saved)),
+            n.Unpack((value, kept), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))),
+            n.Return(n.Call(ref(pair.reverse), (n.Name(kept), n.Name(given)))),
+        ]
+        return (
+            Made(n.Function(forward_name, [n.Param(p) for p in d.params], forward), None),
+            Made(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), None),
+        )
+
+    def plain(self, d: Derivation) -> Slot:
+        """The target itself, to be called with all its parameters in order."""
+        if isinstance(d.target, n.Function):
+            return self.compiled(Made(d.target, d.owner))
+        slot = Slot(d.__name__)
+        if isinstance(d.target, Derivation):
+            raise UnsupportedSyntaxError("a checkpoint of a derivative is not supported", hint="checkpoint the function")
+        import inspect
+
+        signature = inspect.signature(d.target, follow_wrapped=False)
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in signature.parameters.values()):
+            raise UnsupportedSyntaxError("a checkpoint of a function with *args, **kwargs or keyword-only parameters is not supported")
+        slot.cell.cell_contents = d.target
+        return slot
+
     def reverse(
         self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], names: Names, value: n.Expr, given: n.Expr,
         out: list[n.Stmt],
     ) -> tuple[list[n.Expr], tuple[Slot, ...]]:  # fmt: skip
         """The cotangents of ``demand`` from that of the derivation's value, by one pass of forward mode over the pull."""
-        extra = dict(zip(d.parameters[len(d.params) :], d.wanted if d.product == "jvp" else ("",)))
+        extra = dict(zip(d.parameters[len(d.params) :], d.picks if d.product == "jvp" else (("", None),)))
         inner = tuple(p for p in demand if p in d.params)
-        bars_wanted = tuple(dict.fromkeys((*inner, *(extra[p] for p in demand if d.product == "jvp" and p in extra))))
+        bars_wanted = tuple(dict.fromkeys((*inner, *(extra[p][0] for p in demand if d.product == "jvp" and p in extra))))
         if not bars_wanted:
             bars_wanted = d.wanted[:1]
         directions, seed, seed_dot = self.directions(d, kinds, names, value, given, out)
@@ -288,8 +384,9 @@ class Derivations:
         results: list[n.Expr] = []
         for p in demand:
             if p in extra and d.product == "jvp":
-                k = bars_wanted.index(extra[p])
-                results.append(n.Name(bars) if one else n.Index(n.Name(bars), n.Const(k)))
+                name, place = extra[p]
+                part = n.Name(bars) if one else n.Index(n.Name(bars), n.Const(bars_wanted.index(name)))
+                results.append(part if place is None else n.Call(ENTRY, (part, n.Const(place))))
             elif p in extra:
                 results.append(n.Name(first_dot))
             elif still:
@@ -310,7 +407,8 @@ class Derivations:
 
         if d.product == "jvp":
             seed = n.Call(DENSE, (part(1), n.Index(value, n.Const(0))))
-            return [n.Name(p) for p in d.parameters[len(d.params) :]], seed, n.Call(DENSE, (part(0), n.Index(value, n.Const(0))))
+            dots = self.by_parameter(d, kinds, [n.Name(p) for p in d.parameters[len(d.params) :]])
+            return dots, seed, n.Call(DENSE, (part(0), n.Index(value, n.Const(0))))
         gradients, seed_dot = given, None
         if d.product == "value_and_grad":
             gradients, seed_dot = part(1), part(0)
@@ -318,15 +416,22 @@ class Derivations:
             gradients, seed_dot = part(0), n.TupleExpr((n.Const(0.0), part(1)))
         if d.product == "value_and_grad" and not d.has_aux:
             seed_dot = n.Call(DENSE, (seed_dot, n.Index(value, n.Const(0))))
-        found = []
-        for k, p in enumerate(d.wanted):
-            one = d.single and len(d.wanted) == 1
-            found.append(n.Call(DENSE, (gradients if one else n.Call(ENTRY, (gradients, n.Const(k))), n.Name(p))))
-        return found, self.seed(d, kinds, names, out), seed_dot
+        found: list[n.Expr] = []
+        for j, (p, k) in enumerate(d.picks):
+            one = d.single and len(d.picks) == 1
+            like = n.Name(p) if k is None else n.Index(n.Name(p), n.Const(k))
+            found.append(n.Call(DENSE, (gradients if one else n.Call(ENTRY, (gradients, n.Const(j))), like)))
+        return self.by_parameter(d, kinds, found), self.seed(d, kinds, names, out), seed_dot
 
 
 def ref(slot: Slot) -> n.Ref:
     return n.Ref(slot.__name__, slot)
+
+
+def _part(kind: Kind, k: int | None) -> Kind:
+    if k is None:
+        return kind
+    return kind.items[k] if isinstance(kind, Tuple) else UNKNOWN
 
 
 def _tangent_kind(kind: Kind) -> Kind:

@@ -15,9 +15,9 @@ from typing import Any
 
 from thunkad.analysis.binding import as_operand
 from thunkad.analysis.sites import Site
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivations import Derivation, Pick
 from thunkad.compiled.target import target_of
-from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.errors import ArgumentError
 from thunkad.ir import nodes as n
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, Tangent
@@ -61,8 +61,8 @@ class Bound:
     owner: Any
     names: tuple[str, ...]
     values: tuple[Any, ...]
-    own: list[str]
-    keywords: dict[str, str] = field(default_factory=dict)
+    own: list[Pick]
+    keywords: dict[str, tuple[str, Any]] = field(default_factory=dict)  # those that went into a ``**`` parameter
 
 
 def derivative_of(fn: Any) -> Derivative | None:
@@ -72,8 +72,14 @@ def derivative_of(fn: Any) -> Derivative | None:
 class Binder:
     """Binds calls in one world.  ``wrap`` makes an operand of a value that is not one of the call's own arguments."""
 
-    def __init__(self, world: Any, wrap: Callable[[str, Any], Any], pack: Callable[[tuple[Any, ...]], Any]) -> None:
-        self.world, self.wrap, self.pack = world, wrap, pack
+    def __init__(
+        self,
+        world: Any,
+        wrap: Callable[[str, Any], Any],
+        pack: Callable[[tuple[Any, ...]], Any],
+        pack_named: Callable[[dict[str, Any]], Any],
+    ) -> None:
+        self.world, self.wrap, self.pack, self.pack_named = world, wrap, pack, pack_named
 
     def derivation(self, spec: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Derivation, Bound]:
         """The derivation that calling a derivative function is, with its arguments."""
@@ -82,14 +88,16 @@ class Binder:
         d = Derivation(bound.target, bound.owner, bound.names, spec.product, wanted, single, spec.has_aux)
         return d, bound
 
-    def wanted(self, spec: Derivative, bound: Bound) -> tuple[tuple[str, ...], bool]:
+    def wanted(self, spec: Derivative, bound: Bound) -> tuple[tuple[Pick, ...], bool]:
+        if spec.product == "checkpoint":
+            return (), False
         if spec.argnames is not None:
             single = isinstance(spec.argnames, str)
             names = (spec.argnames,) if single else tuple(spec.argnames)
             for name in names:
                 if name not in bound.names:
                     raise ArgumentError(f"argnames: there is no parameter {name!r}; there are {', '.join(bound.names)}")
-            return names, single
+            return tuple((name, None) for name in names), single
         single = not isinstance(spec.argnums, (tuple, list))
         numbers = (spec.argnums,) if single else tuple(spec.argnums)
         for number in numbers:
@@ -115,29 +123,40 @@ class Binder:
     def library(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
         function = self.world.library_function(fn, len(args), tuple(kwargs))
         names = tuple(p.name for p in function.params)
-        return Bound(function, None, names, (*args, *kwargs.values()), list(names[skip : len(args)]))
+        return Bound(function, None, names, (*args, *kwargs.values()), [(name, None) for name in names[skip : len(args)]])
 
     def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
         signature = inspect.signature(fn, follow_wrapped=False)
         given = signature.bind(*args, **kwargs).arguments
-        names, values, own = [], [], []
+        names: list[str] = []
+        values: list[Any] = []
+        own: list[Pick] = []
+        keywords: dict[str, tuple[str, Any]] = {}
         for name, p in signature.parameters.items():
             if p.kind is p.VAR_KEYWORD:
-                if given.get(name):
-                    raise UnsupportedSyntaxError("a nested derivative of a function with **keywords is not supported")
-                value: Any = self.wrap(name, {})
+                value: Any = self.pack_named(given.get(name, {}))
+                keywords.update({k: (name, k) for k in given.get(name, {})})
             elif p.kind is p.VAR_POSITIONAL:
                 value = self.pack(tuple(given.get(name, ())))
-                own += [""] * len(given.get(name, ()))
+                own += [(name, k) for k in range(len(given.get(name, ())))]
             else:
                 value = given[name] if name in given else self.wrap(name, p.default)
                 if p.kind is not p.KEYWORD_ONLY:
-                    own.append(name)
+                    own.append((name, None))
             names.append(name)
             values.append(value)
         lifted = self.world.lifted.get(fn.__dict__.get("lifted", fn))
         target, owner = (fn, fn) if lifted is None else lifted
-        return Bound(target, owner, tuple(names), tuple(values), own[skip:])
+        return Bound(target, owner, tuple(names), tuple(values), own[skip:], keywords)
+
+
+def by_keyword(bound: Bound, by_name: dict[str, Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Cotangents of keyword arguments from those of parameters."""
+    out = {}
+    for k in kwargs:
+        p, key = bound.keywords.get(k, (k, None))
+        out[k] = by_name.get(p, NO_TANGENT) if key is None else entry(by_name.get(p, ZERO), key)
+    return out
 
 
 def fixed_count(f: Any) -> int:
@@ -193,6 +212,6 @@ def nested_site(world: Any, fn: Any, args: Any, kwargs: Any) -> Site | None:
         return None
     if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
         return Site("dynamic")
-    binder = Binder(world, as_operand, n.TupleExpr)
+    binder = Binder(world, as_operand, n.TupleExpr, lambda named: n.DictExpr(tuple(map(n.Const, named)), tuple(named.values())))
     d, bound = binder.derivation(spec, args, dict(kwargs))
     return Site("inside", d, bound=tuple(zip(bound.names, bound.values)))

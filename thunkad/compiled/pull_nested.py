@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, callee_bar, fixed_count, fixed_dots
+from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, by_keyword, callee_bar, fixed_count, fixed_dots
 from thunkad.errors import ArgumentError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -33,7 +33,7 @@ class Nested:
 
     def __init__(self, world: Any) -> None:
         self.world = world
-        self.binder = Binder(world, lambda name, value: value, lambda values: values)
+        self.binder = Binder(world, lambda name, value: value, lambda values: values, dict)
 
     # ------------------------------------------------------------ derivations and their values
 
@@ -45,18 +45,19 @@ class Nested:
     def of_pullback(self, pullback: NestedPullback) -> tuple[Derivation, Bound]:
         bound = self.binder.bind(pullback.f, pullback.args, pullback.kwargs)
         by_name = dict(zip(bound.names, bound.values))
-        wanted = tuple(p for p in bound.own if p and may_have_tangent(kind_of(by_name[p])))
+        values = [by_name[p] if k is None else by_name[p][k] for p, k in bound.own]
+        wanted = tuple(pick for pick, value in zip(bound.own, values) if may_have_tangent(kind_of(value)))
         return Derivation(bound.target, bound.owner, bound.names, "pull", wanted, False), bound
 
     def arranged(self, d: Derivation, bound: Bound, parts: Any) -> tuple[Any, ...]:
         """Gradients by parameter → one for each of the call's own positional arguments."""
-        by_name = dict(zip(d.wanted, parts))
-        return tuple(by_name.get(p, NO_TANGENT) for p in bound.own)
+        by_pick = dict(zip(d.picks, parts))
+        return tuple(by_pick.get(pick, NO_TANGENT) for pick in bound.own)
 
     def disarranged(self, d: Derivation, bound: Bound, parts: Any) -> tuple[Any, ...]:
         """The other way round, for cotangents of gradients."""
-        by_name = {p: entry(parts, k) for k, p in enumerate(bound.own)}
-        return tuple(by_name[p] for p in d.wanted)
+        by_pick = {pick: entry(parts, k) for k, pick in enumerate(bound.own)}
+        return tuple(by_pick[pick] for pick in d.picks)
 
     # ------------------------------------------------------------ reverse mode
 
@@ -96,8 +97,10 @@ class Nested:
 
     def by_call(self, f: Any, bound: Bound, by_name: dict[str, Any], args: Any, kwargs: Any) -> Any:
         fixed = [by_name.get(p, NO_TANGENT) for p in bound.names[: fixed_count(f)]]
-        own = [by_name.get(p, NO_TANGENT) for p in bound.own[: len(args)]]
-        return callee_bar(f, fixed), own, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
+        own = [
+            by_name.get(p, NO_TANGENT) if k is None else entry(by_name.get(p, ZERO), k) for p, k in bound.own[: len(args)]
+        ]
+        return callee_bar(f, fixed), own, by_keyword(bound, by_name, kwargs)
 
     def pull_jvp(self, f: Any, primals: Any, tangents: Any) -> Any:
         d, bound, moving = self.of_jvp(f, primals, tangents)
@@ -182,8 +185,17 @@ class Nested:
 
     def dots_of(self, f: Any, f_dot: Any, bound: Bound, arg_dots: Any, kwarg_dots: Any) -> dict[str, Any]:
         dots = dict(zip(bound.names, fixed_dots(f, f_dot)))
-        dots.update({p: d for p, d in zip(bound.own, arg_dots) if p})
-        dots.update(kwarg_dots)
+        for (p, k), dot in zip(bound.own, arg_dots):
+            if k is None:
+                dots[p] = dot
+            else:
+                dots[p] = (*dots.get(p, ()), dot)
+        for name, dot in kwarg_dots.items():
+            p, key = bound.keywords.get(name, (name, None))
+            if key is None:
+                dots[p] = dot
+            else:
+                dots[p] = {**dots.get(p, {}), key: dot}
         return dots
 
     def dual(self, d: Derivation, values: Any, dots: dict[str, Any]) -> Any:

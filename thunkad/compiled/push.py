@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, _hashable, is_nested
+from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, Pull, _hashable, is_nested
+from thunkad.compiled.redone import Pulled
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
@@ -20,7 +21,7 @@ from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.cotangents import entry
-from thunkad.tangents import ZERO, AbstractZero, Tangent
+from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -35,7 +36,7 @@ class Push:
 
     def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
         """The value of ``fn(*args, **kwargs)`` and its tangent."""
-        return self.whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+        return self.whole(fn, fn_dot, tuple(map(unthunk, args)), tuple(map(unthunk, arg_dots)), kwargs, kwarg_dots)
 
     def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
@@ -47,6 +48,8 @@ class Push:
             return self.whole(
                 fn.func, inner, (*fn.args, *args), (*fixed, *arg_dots), {**fn.keywords, **kwargs}, {**own, **kwarg_dots}
             )
+        if isinstance(fn, types.MethodType) and isinstance(fn.__self__, (Pull, Push)):
+            return self.forwarding.redone.push(fn, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.MethodType):
             return self.whole(fn.__func__, ZERO, (fn.__self__, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         owner = getattr(fn, "__self__", None)
@@ -70,6 +73,8 @@ class Push:
         return self.by_kind(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
 
     def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        if isinstance(fn, Pulled):
+            return self.forwarding.redone.push_pulled(fn, fn_dot, args[0], arg_dots[0])
         if is_nested(fn):
             return self.forwarding.derivatives.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.FunctionType):

@@ -10,6 +10,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.compiled.push import Push
+from thunkad.compiled.redone import Redone
 from thunkad.forward.flatten import flattened
 from thunkad.forward.generate import parameters, pushforward
 from thunkad.forward.memory import Summary, memory_of, summary_of
@@ -33,6 +34,7 @@ class Forwarding:
         self._analyses: dict[Any, Resolved] = {}
         self._summaries: dict[Any, Summary] = {}
         self._push = self.pusher = Push(self)
+        self.redone = Redone(world)
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}
         self._results: dict[Any, Kind] = {}
@@ -57,6 +59,8 @@ class Forwarding:
         found = self._analyses.get(key)
         if found is None:
             self.world.guards.code(target)
+            if isinstance(target, Derivation) and target.product == "checkpoint":
+                return self.analysis(target.target, target.owner, kinds)
             if isinstance(target, Derivation):
                 slot = self.world.derivations.value(target, kinds)
                 self.made.add(id(slot.function))
@@ -135,7 +139,7 @@ class Forwarding:
         try:
             resolved = self.analysis(target, owner, kinds)
             slot.function = pushforward(slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result)
-            slot.owner = target if isinstance(target, types.FunctionType) else owner
+            slot.owner = resolved.owner
             self.world.load([slot.function], [slot], slot.owner)
         except BaseException:
             del self.slots[key]

@@ -14,7 +14,6 @@ from thunkad.ir.fresh import Names
 from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.normal.versions import version
-from thunkad.runtime.shadows import Shadows
 
 
 def flattened(function: n.Function) -> n.Function:
@@ -104,10 +103,7 @@ class _Flatten:
     # ------------------------------------------------------------ expressions
 
     def atom(self, e: n.Expr) -> n.Expr:
-        if type(e) in (n.Name, n.Const, n.Global):
-            return e
-        if type(e) is n.Ref:
-            refuse_shadows(e)
+        if type(e) in n.ATOMS:
             return e
         if type(e) is n.Star:
             return n.Star(self.atom(e.value))
@@ -137,7 +133,6 @@ class _Flatten:
             while type(root) is n.Attr:
                 root = root.value
             if type(root) in (n.Global, n.Ref):
-                refuse_shadows(root)
                 return e
             return n.Attr(self.atom(e.value), e.name)
         return self.atom(e)
@@ -161,10 +156,3 @@ class _Flatten:
         self.emit(n.If(test, *arms))
         return n.Name(name)
 
-
-def refuse_shadows(e: n.Expr) -> None:
-    if type(e) is n.Ref and e.value is Shadows:
-        raise UnsupportedSyntaxError(
-            "a second derivative of code that changes memory in place is not supported",
-            hint="build new values instead, for example with np.stack, np.where or np.concatenate",
-        )

@@ -19,8 +19,9 @@ from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import UNKNOWN, Kind, Mapping, Num, Sequence, Tuple
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence, Tuple
 from thunkad.runtime import arrays, dots
+from thunkad.runtime.shadows import Shadows
 
 ZEROS = n.Ref("zeros", arrays.zeros)
 ENTRY_DOT = n.Ref("entry_dot", dots.entry_dot)
@@ -34,6 +35,11 @@ BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 CLOSURE_DOT = n.Ref("closure_dot", dots.closure_dot)
 ZIP = n.Ref("zip", zip)
 
+#: The methods of shadows, each with the places of its arguments that are cotangents.
+SHADOW_METHODS: dict[str, tuple[int, ...]] = {
+    "of": (), "add": (1,), "add_entry": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,), "take_entry": (),
+    "collect": (), "whole": (1,),
+}  # fmt: skip
 #: Marks statements that only compute tangents: without an effect, so that they may be dropped.
 TANGENT = "tangent"
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
@@ -176,6 +182,8 @@ class Push:
     def assign(self, s: n.Assign) -> None:
         e, target = s.value, s.target
         site = self.resolved.sites.get(id(s))
+        if type(e) is n.Call and self.shadow(s, e, target):
+            return
         if type(e) is n.Call and self.method(s, e, target):
             return
         if site is not None and site.how != "constant":
@@ -349,7 +357,7 @@ class Push:
     def effect(self, s: n.Effect) -> None:
         site = self.resolved.sites.get(id(s))
         e = s.value
-        if type(e) is n.Call and self.method(s, e, None):
+        if type(e) is n.Call and (self.shadow(s, e, None) or self.method(s, e, None)):
             return
         if site is None or site.how == "constant" or not any(self.moves(a) for a in self.calls.operands(site)):
             if site is not None and site.how == "constant" and type(e) is n.Call and self.calls.changes_in_place(s, site):
@@ -364,12 +372,33 @@ class Push:
             return
         self.keep(s)
 
+    def shadow(self, s: n.Stmt, e: n.Call, target: str | None) -> bool:
+        """Shadows of generated reverse code: their tangents are shadows of the same memory, and every method is linear."""
+        func = e.func
+        if type(func) is n.Ref and func.value is Shadows and target is not None:
+            self.keep(s)
+            self.emit(n.Assign(self.dot_name(target), e))
+            return True
+        if type(func) is not n.Attr or type(func.value) is not n.Name:
+            return False
+        kind = self.kind(func.value.id)
+        if not (isinstance(kind, Instance) and kind.cls is Shadows) or func.value.id not in self.moving:
+            return False
+        self.keep(s)
+        bars = SHADOW_METHODS[func.name]
+        args = tuple(self.dot(a) if k in bars else a for k, a in enumerate(e.args))
+        call = n.Call(n.Attr(self.dot(func.value), func.name), args)
+        self.emit(n.Effect(call) if target is None else n.Assign(self.dot_name(target), call))
+        return True
+
     def method(self, s: n.Stmt, e: n.Call, target: str | None) -> bool:
         """A method that changes a list or dict that has tangents: the same method on the container of tangents."""
         if type(e.func) is not n.Attr or type(e.func.value) is not n.Name or e.func.name not in MUTATING:
             return False
         root = e.func.value
         kind = self.kind(root.id)
+        if kind == UNKNOWN and e.func.name in ("append", "insert", "pop", "extend"):
+            kind = Sequence(UNKNOWN)  # its tangent is a list as well, or this fails when it runs
         if root.id not in self.moving or not isinstance(kind, (Sequence, Mapping, Num)):
             return False
         name = e.func.name

@@ -7,7 +7,8 @@ from thunkad.analysis.sites import Resolved
 from thunkad.forward.memory import Ask, Memory
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, may_have_tangent
+from thunkad.kinds.lattice import UNKNOWN, Instance, may_have_tangent
+from thunkad.runtime.shadows import Shadows
 
 
 def moving_names(resolved: Resolved, wanted: tuple[str, ...], memory: Memory, ask: Ask) -> frozenset[str]:
@@ -17,6 +18,8 @@ def moving_names(resolved: Resolved, wanted: tuple[str, ...], memory: Memory, as
     while True:
         before = len(moving)
         moving = set(varied_names(resolved, moving))
+        if moving:
+            moving |= shadow_names(resolved)
         _through_callees(resolved, moving, ask)
         changed = {memory.find(x) for x in moving if memory.is_mutated(x)}
         if changed:
@@ -50,3 +53,17 @@ def _all_names(resolved: Resolved) -> set[str]:
     return walk.assigned(function.body) | {*function.captures, *(p.name for p in function.params)}
 
 
+def shadow_names(resolved: Resolved) -> set[str]:
+    """Names of the shadows that generated reverse code makes, and of what it takes from them."""
+    shadows = {x for x, kind in resolved.kinds.items() if isinstance(kind, Instance) and kind.cls is Shadows}
+    found = set(shadows)
+    for s in walk.statements(resolved.function.body):
+        if type(s) is not n.Assign or type(s.value) is not n.Call:
+            continue
+        func = s.value.func
+        if type(func) is n.Ref and func.value is Shadows:
+            found.add(s.target)
+            shadows.add(s.target)
+        elif type(func) is n.Attr and type(func.value) is n.Name and func.value.id in shadows:
+            found.add(s.target)
+    return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.kinds import results
-from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Kind, Num, Sequence, Tuple, item_of, join_fields
-from thunkad.runtime import arrays, cotangents, dots, elements
+from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Num, Sequence, Tuple, item_of, join_fields
+from thunkad.runtime import arrays, cotangents, dots, elements, shadows
 from thunkad.runtime.accumulate import accumulate
 from thunkad.tangents import unthunk
 
@@ -57,6 +57,15 @@ def _elements(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     return Sequence(item_of(args[0])) if isinstance(args[0], (Tuple, Sequence)) else UNKNOWN
 
 
+def _shadow(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    """What a method of shadows gives for its first argument after the owner."""
+    return _like_second([UNKNOWN, args[1]], {}) if len(args) > 1 else UNKNOWN
+
+
+def _number_if_array(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    return NUMERIC if args and isinstance(args[0], Num) else UNKNOWN
+
+
 results.RESULT_OF_HELPER.update(
     {
         arrays.unbroadcast: _like_second,
@@ -76,6 +85,14 @@ results.RESULT_OF_HELPER.update(
         dots.field_dot: _entry_dot,
         dots.spread: _spread,
         elements.elements_dot: _elements,
+        shadows.Shadows: lambda args, kwargs: Instance(shadows.Shadows),
+        shadows.Shadows.of: _shadow,
+        shadows.Shadows.take: _shadow,
+        shadows.Shadows.accumulate: _shadow,
+        shadows.Shadows.collect: _shadow,
+        shadows.Shadows.whole: _shadow,
+        shadows.take_stored: _number_if_array,
+        shadows.keep: _first,
         accumulate: _sum,
         unthunk: _first,
     }

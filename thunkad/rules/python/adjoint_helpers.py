@@ -5,13 +5,13 @@ All are linear in the cotangents that they take and constant in the values whose
 
 from __future__ import annotations
 
-from thunkad.rules.library import frule, non_differentiable
+from thunkad.rules.library import alternative, frule, non_differentiable
 from thunkad.rules.linear import jointly_linear, linear
-from thunkad.runtime import arrays, cotangents, dots, elements, piecewise, shapes
+from thunkad.runtime import arrays, cotangents, dots, elements, piecewise, shadows, shapes
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import outward
-from thunkad.tangents import unthunk
+from thunkad.tangents import thunk, unthunk
 
 linear(cotangents.split, cotangents.like, cotangents.seed_of, dots.spread)
 linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.sorted_dot, elements.dict_dot)
@@ -22,6 +22,9 @@ jointly_linear(elements.found_dot, "mapping_dot", "default_dot")
 jointly_linear(elements.split_starred_dot, "value_dot")
 jointly_linear(elements.complex_dot, "real_dot", "imag_dot")
 jointly_linear(piecewise.where_dot, "x_dot", "y_dot")
+linear(shadows.take_stored, shadows.keep, shadows.structure)
+non_differentiable(shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_"))
+non_differentiable(shadows.shares, shadows.check_fresh, shadows.must_be_array, shadows.sorted_order, shadows.unsort)
 non_differentiable(
     arrays.zeros,
     arrays.rounds,
@@ -31,6 +34,11 @@ non_differentiable(
     shapes.broadcast,
     shapes.matmul_shape,
 )
+
+
+@alternative(thunk)
+def at_once(compute):
+    return compute()
 
 
 @frule(unbroadcast)

@@ -1,0 +1,159 @@
+"""Run-time dispatch differentiated again: forward mode over calls of ``pull``, of its pullbacks, and of ``push``.
+
+What such a call does is known: it takes a derivative of a callee that is there now.  So it is the derivation of that
+callee (see :mod:`thunkad.compiled.derivations`), and the dispatcher's own code is never looked at.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.nested import Bound, by_keyword, callee_bar, fixed_count
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.observe import kind_of
+from thunkad.rules.entry import name_of
+from thunkad.runtime.cotangents import add, entry
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved
+
+
+class Pulled:
+    """A pullback that ``pull`` returned, with what it is the pullback of.  ``wrt`` is None for packed arguments."""
+
+    def __init__(self, pullback: Any, fn: Any, wrt: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.pullback, self.fn, self.wrt, self.args, self.kwargs = pullback, fn, wrt, args, kwargs
+
+    def __call__(self, value_bar: Any) -> Any:
+        return self.pullback(value_bar)
+
+
+class Redone:
+    """See the module's docstring; one for each world."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+
+    def push(self, fn: Any, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
+        """Forward mode over a method of a dispatcher."""
+        what = fn.__func__.__qualname__
+        if what == "Pull.call":
+            callee, wrt, *rest = args
+            value, pullback = fn(*args, **kwargs)
+            found = self.tangent(callee, arg_dots[0], tuple(rest), tuple(arg_dots[2:]), kwargs, kwarg_dots)
+            made = Pulled(pullback, callee, wrt, tuple(rest), kwargs)
+            dot = Tangent(Pulled, {"f": arg_dots[0], "args": tuple(arg_dots[2:]), "kwargs": kwarg_dots})
+            return (value, made), (found, dot)
+        if what == "Pull.packed":
+            callee, inner, named = args
+            value, pullback = fn(*args)
+            dots = tuple(entry(arg_dots[1], k) for k in range(len(inner)))
+            named_dots = {k: entry(arg_dots[2], k) for k in named}
+            found = self.tangent(callee, arg_dots[0], tuple(inner), dots, named, named_dots)
+            dot = Tangent(Pulled, {"f": arg_dots[0], "args": dots, "kwargs": named_dots})
+            return (value, Pulled(pullback, callee, None, tuple(inner), dict(named))), (found, dot)
+        if what == "Push.call":
+            return self.push_push(args, arg_dots, kwargs, kwarg_dots)
+        raise UnsupportedSyntaxError(f"forward mode over {what} is not supported")
+
+    def tangent(self, fn: Any, fn_dot: Any, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
+        return self.world.forwarding.pusher.whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)[1]
+
+    def bind(self, fn: Any, args: Any, kwargs: Any) -> tuple[Any, Bound, tuple[Any, ...]]:
+        """The callee in the form that has code, and its arguments bound; owners of methods become arguments."""
+        name = getattr(fn, "__name__", "").strip("_")
+        if getattr(fn, "__module__", None) in ("_operator", "operator"):
+            direct = getattr(type(args[0]), f"__{name}__", None)
+            if isinstance(direct, types.FunctionType):
+                fn = direct
+        nested = self.world.derivatives
+        return fn, nested.binder.bind(fn, args, kwargs), args
+
+    def push_pulled(self, fn: Pulled, fn_dot: Any, seed: Any, seed_dot: Any) -> Any:
+        """The cotangents that a pullback gives, and their tangents."""
+        bars = resolved(fn.pullback(seed))
+        if isinstance(seed, AbstractZero):
+            return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
+        if isinstance(fn.fn, type):  # of a constructor: linear, and nothing but the seed
+            return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
+        callee, args, kwargs, arg_dots, f_dot = fn.fn, fn.args, fn.kwargs, entry(fn_dot, "args"), entry(fn_dot, "f")
+        dots = tuple(entry(arg_dots, k) for k in range(len(args)))
+        named = {k: entry(entry(fn_dot, "kwargs"), k) for k in kwargs}
+        owner = getattr(callee, "__self__", None)
+        builtin = isinstance(callee, types.BuiltinMethodType) and owner is not None
+        if builtin and not isinstance(owner, (types.ModuleType, type)):
+            function = self.world.array_member(callee.__name__) if hasattr(owner, "dtype") else getattr(type(owner), callee.__name__)
+            value, value_dot = self.cotangents(function, ZERO, (owner, *args), (f_dot, *dots), kwargs, named, seed, seed_dot)
+            return bars, self.arranged(fn, value_dot, owner_first=True)
+        _, value_dot = self.cotangents(callee, f_dot, args, dots, kwargs, named, seed, seed_dot)
+        return bars, self.arranged(fn, value_dot)
+
+    def cotangents(
+        self, fn: Any, fn_dot: Any, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any, seed: Any, seed_dot: Any
+    ) -> Any:
+        """Cotangents of a whole call (callee, arguments, keywords) and their tangents."""
+        nested = self.world.derivatives
+        fn, bound, _ = self.bind(fn, args, kwargs)
+        by_name = dict(zip(bound.names, bound.values))
+        picks = tuple((p, None) for p in bound.names if may_have_tangent(kind_of(by_name[p])))
+        if not picks:
+            return None, ZERO
+        d = Derivation(bound.target, bound.owner, bound.names, "pull", picks, False)
+        dots = nested.dots_of(fn, fn_dot, bound, arg_dots, kwarg_dots)
+        dots[d.parameters[-1]] = seed_dot
+        value, value_dot = nested.dual(d, (*bound.values, seed), dots)
+
+        def whole(parts: Any) -> Any:
+            named = {p: entry(parts, k) for k, (p, _) in enumerate(picks)}
+            fixed = [named.get(p, NO_TANGENT) for p in bound.names[: fixed_count(fn)]]
+            own = [named.get(p, ZERO) if k is None else entry(named.get(p, ZERO), k) for p, k in bound.own[: len(args)]]
+            return callee_bar(fn, fixed), own, by_keyword(bound, named, kwargs)
+
+        return whole(value), ZERO if isinstance(value_dot, AbstractZero) else whole(value_dot)
+
+    def arranged(self, fn: Pulled, found: Any, owner_first: bool = False) -> Any:
+        """Cotangents in the order that the pullback gives them."""
+        if isinstance(found, AbstractZero):
+            return ZERO
+        of_callee, own, named = found
+        if owner_first:
+            of_callee, own = own[0], own[1:]
+        if fn.wrt is None:
+            return of_callee, tuple(own), named
+        return tuple(of_callee if w is None else own[w] if isinstance(w, int) else named.get(w, ZERO) for w in fn.wrt)
+
+    def push_push(self, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
+        """Forward mode over ``push``: a second tangent."""
+        nested = self.world.derivatives
+        fn, fn_step, steps, named_steps, *rest = args
+        fn_dot, fn_step_dot, steps_dot, named_steps_dot, *rest_dots = arg_dots
+        if kwargs or isinstance(fn, type):
+            raise UnsupportedSyntaxError(f"a third derivative through the call of {name_of(fn)} is not supported")
+        fn, bound, _ = self.bind(fn, tuple(rest), {})
+        first = nested.dots_of(fn, fn_step, bound, steps, {})
+        both = [entry(steps_dot, k) for k in range(len(rest))]
+        second = nested.dots_of(fn, fn_step_dot, bound, both, {})
+        picks = tuple((p, None) for p in bound.names if not _still(first.get(p, ZERO)))
+        dots = nested.dots_of(fn, fn_dot, bound, tuple(rest_dots), {})
+        if not picks:
+            value, value_dot = self.world.forwarding.pusher.whole(fn, fn_dot, tuple(rest), tuple(rest_dots), {}, {})
+            _, step_dot = self.world.forwarding.pusher.whole(fn, fn_step_dot, tuple(rest), tuple(both), {}, {})
+            return (value, ZERO), (value_dot, step_dot)
+        d = Derivation(bound.target, bound.owner, bound.names, "jvp", picks, False)
+        dots.update({name: second.get(p, ZERO) for name, (p, _) in zip(d.parameters[len(d.params) :], picks)})
+        # tangents of parameters that had no first tangent: the value's second one is linear in them
+        late = {p: t for p, t in second.items() if not _still(t) and (p, None) not in picks}
+        values = (*bound.values, *(first[p] for p, _ in picks))
+        both_values, both_dots = nested.dual(d, values, dots)
+        if late:
+            more = Derivation(bound.target, bound.owner, bound.names, "jvp", tuple((p, None) for p in late), False)
+            extra = nested.value(more, (*bound.values, *late.values()))[1]
+            both_dots = (entry(both_dots, 0), add(entry(both_dots, 1), extra))
+        return both_values, both_dots
+
+
+def _still(dot: Any) -> bool:
+    return isinstance(dot, AbstractZero) or isinstance(dot, (tuple, list)) and all(map(_still, dot))
+
+

@@ -1,0 +1,163 @@
+"""Derivatives made of ``grad``, ``vjp`` and ``jvp``: Jacobians, Hessians, products with them, higher orders."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from thunkad.api import grad, jvp, vjp
+from thunkad.compiled.nested import Derivative, marked
+from thunkad.errors import ArgumentError
+from thunkad.jacobians import columns, reverse_jacobian
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: str | None = None) -> Callable[..., Any]:
+    """The matrix of derivatives of ``f``, of shape ``result.shape + argument.shape``.
+
+    Parameters
+    ----------
+    f : callable
+        Returns an array, a number, or a list or tuple of these (then a list or tuple of Jacobians).
+    argnums : int or tuple of int
+    mode : {None, 'reverse', 'forward'}
+        By pullbacks, one for each element of the result, or by pushforwards, one for each element of the argument.  None
+        takes what needs fewer of them (the result's shape is known after one run of ``f``).
+    """
+    if mode not in (None, "reverse", "forward"):
+        raise ArgumentError(f"mode is None, 'reverse' or 'forward', not {mode!r}")
+    if mode != "forward":
+        by_rows = reverse_jacobian(f, argnums, mode)
+    else:
+        by_rows = None
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        if by_rows is not None:
+            return by_rows(*args, **kwargs)
+        if isinstance(argnums, int):
+            return columns(f, args, argnums, kwargs)
+        return tuple(columns(f, args, number, kwargs) for number in argnums)
+
+    return _named(f, "jacobian", derivative)
+
+
+def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The matrix of second derivatives of a function whose result is one real number: forward mode over the gradient.
+
+    Parameters
+    ----------
+    f : callable
+    argnums : int or tuple of int
+        A tuple gives a tuple of tuples, one block for each pair of arguments.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``f``; the result has the shape ``argument.shape + argument.shape``.
+    """
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(argnums, int):
+            return columns(grad(f, argnums), args, argnums, kwargs)
+        gradient = grad(f, argnums)
+        blocks = [columns(gradient, args, number, kwargs) for number in argnums]
+        return tuple(tuple(block[k] for block in blocks) for k in range(len(argnums)))
+
+    return _named(f, "hessian", derivative)
+
+
+def hvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """The product of the Hessian of ``f`` with a vector, without the Hessian: the gradient's derivative in one direction.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    primals, tangents : sequence
+        The arguments of ``f`` and a tangent for each (None: it does not move).
+
+    Returns
+    -------
+    array or tuple
+        For one argument the product, for several a tuple with one entry for each argument that has a tangent.
+    """
+    moving = tuple(k for k, dot in enumerate(tangents) if dot is not None)
+    if len(primals) == 1:
+        return jvp(grad(f), primals, tangents)[1]
+    return jvp(grad(f, moving), primals, tangents)[1]
+
+
+def vhp(f: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
+    """The product of a vector with the Hessian of ``f``; the Hessian is symmetric, so this is :func:`hvp`."""
+    return hvp(f, primals, cotangents)
+
+
+def gauss_newton_product(f: Callable[..., Any], loss: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """``Jᵀ H J v`` for ``loss(f(x))``: ``J`` of ``f``, ``H`` the Hessian of ``loss`` at ``f(x)``, none of them built."""
+    value, value_dot = jvp(f, primals, tangents)
+    curved = hvp(loss, (value,), (value_dot,))
+    bars = tuple(vjp(f, *primals)[1](curved))
+    return bars[0] if len(bars) == 1 else bars
+
+
+def elementwise_grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The derivatives of a function that acts on each element by itself: the gradient of the sum of its result."""
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        def total(*inner: Any) -> Any:
+            return np.sum(f(*inner, **kwargs))
+
+        return grad(total, argnums)(*args)
+
+    return _named(f, "elementwise_grad", derivative)
+
+
+def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
+    """The ``n``-th derivative of a function of one number."""
+    if not isinstance(n, int) or n < 0:
+        raise ArgumentError(f"the order of a derivative is a number of at least 0, not {n!r}")
+    for _ in range(n):
+        f = grad(f)
+    return f
+
+
+def checkpoint(f: F) -> F:
+    """``f`` with nothing kept for the reverse sweep but its arguments: it is run a second time there.
+
+    The result computes what ``f`` computes.  Derivatives are the same to the last bit; each call costs one more run of
+    ``f``, and ``f`` must do the same when it is run again (no random numbers, no effects).
+    """
+
+    @functools.wraps(f)
+    def again(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return marked(again, Derivative(f, "checkpoint"))
+
+
+def stop_gradient(x: Any) -> Any:
+    """``x`` itself, as a constant: no derivative flows through it."""
+    return x
+
+
+def hook(x: Any, fn: Callable[[Any], Any]) -> Any:
+    """``x`` itself; in reverse its cotangent is replaced by ``fn(cotangent)`` (left as it is if that is None).
+
+    ``fn`` is called once for each time that the value is reached in the reverse sweep.  A hook changes derivatives, so it
+    has none itself in forward mode and in second derivatives: they refuse it.
+    """
+    return x
+
+
+def _named(f: Any, what: str, made: Callable[..., Any]) -> Callable[..., Any]:
+    name = getattr(f, "__name__", type(f).__name__)
+    made.__name__ = made.__qualname__ = f"{what}({name})"
+    made.__doc__ = f"{what} of {name}."
+    return made
+
+
