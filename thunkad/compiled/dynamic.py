@@ -115,6 +115,8 @@ class Pull:
         return self.by_kind(fn, args, kwargs)
 
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        if not callable(fn):
+            fn(*args, **kwargs)  # raises as it does in the user's function
         carries = _carries(args) or _carries(tuple(kwargs.values()))
         if carries and reason_for(fn) is not None:
             message, hint = no_rule_message(fn)

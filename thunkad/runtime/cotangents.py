@@ -145,6 +145,8 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
             return y_bar if not np.iscomplexobj(x) else y_bar + 0j
         if name == "imag":
             return 1j * y_bar if np.iscomplexobj(x) else ZERO
+        if callable(getattr(x, name)):
+            return y_bar  # of a bound method: that of its owner
         raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
     if isinstance(x, (float, int)):
         return y_bar if name == "real" else ZERO

@@ -7,6 +7,7 @@ a container of slots for the numbers in it; arrays in it are found by their own 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class Shadows:
         """The shadow of ``x``: a zeroed array of its layout, or a list or dict of slots; a zero tangent for anything else."""
         if isinstance(x, np.ndarray):
             return self._array(x)
-        if isinstance(x, list):
+        if isinstance(x, (list, tuple)):
             return self._container(x, lambda: [ZERO] * len(x))
         if isinstance(x, dict) or hasattr(x, "__dict__") and not isinstance(x, type) or hasattr(type(x), "__slots__"):
             return self._container(x, dict) if not isinstance(x, (tuple, float, int, complex, np.generic)) else ZERO
@@ -93,7 +94,7 @@ class Shadows:
             if not isinstance(item, np.ndarray):
                 self._array(x)[key] += item_bar
             return
-        if isinstance(item, (np.ndarray, list, dict)) or isinstance(item_bar, Tangent):
+        if isinstance(item, (np.ndarray, list, tuple, dict)) or isinstance(item_bar, Tangent):
             self.add(item, item_bar)
             return
         slots = self.of(x)
@@ -109,7 +110,7 @@ class Shadows:
 
     def accumulate(self, x: Any, x_bar: Any, more: Any) -> Any:
         """``x_bar + more`` for a number; what has memory takes ``more`` into its shadow and leaves ``x_bar`` alone."""
-        if isinstance(x, (np.ndarray, list, dict)) or not isinstance(x, (float, int, complex, np.generic, tuple)):
+        if not isinstance(x, (float, int, complex, np.generic)):
             self.add(x, more)
             return x_bar
         return add(x_bar, more)
@@ -120,6 +121,15 @@ class Shadows:
         """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number."""
         if isinstance(x, np.ndarray):
             return self._array(x).copy()
+        if isinstance(x, tuple):  # the numbers in it; what has memory of its own has its own shadow
+            slots = self.of(x)
+            found, slots[:] = tuple(slots), [ZERO] * len(x)
+            return add(x_bar, found)
+        if isinstance(x, functools.partial):
+            func, named = self.of(x), self.of(x.keywords)
+            fields = {"func": func.pop("func", ZERO), "args": self.take(x.args, ZERO), "keywords": dict(named)}
+            named.clear()
+            return add(x_bar, Tangent(functools.partial, fields))
         return x_bar
 
     def number_part(self, x: Any, x_bar: Any) -> Any:
@@ -200,8 +210,10 @@ def keep(x: Any) -> Any:
 
 def structure(x: Any) -> Any:
     """Containers copied, what they hold as it is: how an argument was before it is changed in place."""
-    if type(x) in (list, tuple):
-        return type(x)(structure(v) for v in x)
+    if isinstance(x, tuple):
+        return x  # what it holds is what it held
+    if type(x) is list:
+        return [structure(v) for v in x]
     if type(x) is dict:
         return {k: structure(v) for k, v in x.items()}
     return x
