@@ -118,3 +118,34 @@ def test_the_reverse_of_an_errstate_block_runs_under_one() -> None:
     f = built("def f(x):\n with np.errstate(divide='ignore', invalid='ignore'): y = np.sqrt(x)\n return np.sum(y)")
     with np.errstate(divide="raise", invalid="raise"):
         assert ad.grad(f)(np.array([0.0, 4.0])) == pytest.approx([np.inf, 0.25])
+
+
+FORWARD = {
+    "handler": ("def f(x):\n try: y = checked(x)\n except TooBig: y = 3.0 * x * x * x\n return y * x", (2.0, 4.0)),
+    "partial": ("def f(x):\n y = x\n try:\n  y = y * x\n  z = checked(y)\n  y = z + x\n except TooBig: pass\n return y * x", (1.5, 2.0)),
+    "loop": ("def f(x):\n t = x\n try:\n  for k in range(9):\n   t = t * x\n   checked(t, 9.0)\n   t = t + x\n except TooBig: t = t * x\n return t", (0.5, 1.7)),
+    "finally": ("def f(x):\n try:\n  if x > 2.5: return x * x * x\n  y = checked(x)\n finally: print('final')\n return y * x", (2.0, 2.7)),
+    "with": ("def f(x):\n with np.errstate(divide='ignore'), quiet() as k: y = np.log(x) * float(k) * x\n return y", (2.0, 0.5)),
+    "match": ("def f(x):\n match (x, x * x):\n  case (a, b) if b > 2.0: return a * b * b\n  case (a, _): return np.exp(a)", (0.5, 2.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORWARD)
+def test_forward_mode_and_second_derivatives(name: str) -> None:
+    text, points = FORWARD[name]
+    f = built(text)
+    for x in points:
+        h = 1e-5
+        first = (f(x + h) - f(x - h)) / (2 * h)
+        assert ad.jvp(f, (x,), (1.0,))[1] == pytest.approx(first, rel=1e-6)
+        second = (ad.grad(f)(x + h) - ad.grad(f)(x - h)) / (2 * h)
+        assert ad.grad(ad.grad(f))(x) == pytest.approx(second, rel=1e-6)
+
+
+def test_what_exceptions_and_managers_hold_is_refused_in_forward_mode() -> None:
+    f = built("def f(x):\n try: return checked(x)\n except TooBig as e: return e.value * 2.0")
+    with pytest.raises(ad.ThunkadError, match="what an exception holds"):
+        ad.jvp(f, (4.0,), (1.0,))
+    g = built("def f(x):\n with quiet(x * x) as k: return k * x")
+    with pytest.raises(ad.ThunkadError, match="context manager made from a value"):
+        ad.jvp(g, (4.0,), (1.0,))

@@ -19,6 +19,8 @@ import numpy as np
 from thunkad.adjoint.bars import Bars, merge_arms
 from thunkad.adjoint.control import Link
 from thunkad.adjoint.steps import Block, Step
+from thunkad.analysis.activity import flows
+from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.runtime.exceptions import Unswallowing
@@ -136,3 +138,32 @@ class TryStep(Step):
                     bars.free(w)
         bars.out.append(twin)
         bars.links.append(Link(self.forward, key, (states[0].links, states[1].links)))
+
+
+def names_of_unread(resolved: Resolved, error: str | None, varied: frozenset[str]) -> frozenset[str] | None:
+    """The names of an exception, if no ``varied`` name takes its value from what the exception holds; None if one does."""
+    names = {error}
+    statements = list(walk.statements(resolved.function.body))
+    while True:
+        before = len(names)
+        for s in statements:
+            if type(s) is n.Return and not names.isdisjoint(walk.names(s.value)):
+                return None
+            for target, operands in flows(resolved, s):
+                if names.isdisjoint(operands):
+                    continue
+                if type(s) is n.Assign and type(s.value) is n.Name:
+                    names.add(target)
+                elif target in varied and target not in names:
+                    return None
+        if len(names) == before:
+            return frozenset(x for x in names if x is not None)
+
+
+def raised_only(resolved: Resolved) -> frozenset[str]:
+    """Names that nothing but ``raise`` reads: what these exceptions hold can only be had from a handler."""
+    raised: set[str] = set()
+    read: set[str] = set()
+    for s in walk.statements(resolved.function.body):
+        (raised if type(s) is n.Raise else read).update(walk.reads(s))
+    return frozenset(raised - read)

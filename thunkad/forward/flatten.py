@@ -77,6 +77,15 @@ class _Flatten:
             self.emit(n.For(s.target, source, self.block(s.body), s.stop, s.count))
         elif t is n.While:
             self.loop(s)
+        elif t is n.With:
+            item = self.value(s.item) if type(s.item) is n.Call else self.atom(s.item)
+            self.emit(n.With(item, s.target, self.block(s.body)))
+        elif t is n.Try:
+            handler, orelse = self.block(s.handler), self.block(s.orelse)
+            if s.raised is not None:
+                handler.insert(0, n.Assign(s.raised, n.Const(True), line=s.line))
+                orelse.insert(0, n.Assign(s.raised, n.Const(False), line=s.line))
+            self.emit(n.Try(self.block(s.body), handler, orelse, s.types, s.error))
         elif t is n.Raise:
             self.emit(n.Raise(s.exc and self.atom(s.exc), s.cause and self.atom(s.cause)))
         elif t is n.Assert:

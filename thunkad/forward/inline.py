@@ -48,6 +48,11 @@ class _Paste:
                 s = n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, line=s.line, site=s.site)
             elif type(s) is n.While:
                 s = n.While(self.block(s.test_body), s.test, self.block(s.body), s.stop, line=s.line, site=s.site)
+            elif type(s) is n.With:
+                s = n.With(s.item, s.target, self.block(s.body), line=s.line, site=s.site)
+            elif type(s) is n.Try:
+                blocks = self.block(s.body), self.block(s.handler), self.block(s.orelse)
+                s = n.Try(*blocks, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site)
             callee = self.callee(s)
             if callee is None:
                 out.append(s)
@@ -130,6 +135,11 @@ def pure(s: n.Stmt) -> bool:
     return True
 
 
+def _atoms(known: dict[str, n.Expr]) -> dict[str, n.Expr]:
+    """What may be moved into a block in which evaluating it may mean something else."""
+    return {x: e for x, e in known.items() if type(e) in n.ATOMS}
+
+
 class _Fold:
     """Copies and constants put where they are read, and what that makes simpler."""
 
@@ -152,6 +162,12 @@ class _Fold:
         if t is n.While:
             head = dict(known)
             return n.While(self.block(s.test_body, head), walk.substitute(s.test, head), self.block(s.body, head), s.stop, line=s.line)
+        if t is n.With:
+            item = walk.substitute(s.item, known)
+            return n.With(item, s.target, self.block(s.body, _atoms(known)), line=s.line, site=s.site)
+        if t is n.Try:
+            blocks = [self.block(b, _atoms(known)) for b in (s.body, s.handler, s.orelse)]
+            return n.Try(*blocks, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site)
         if t is n.Assert:
             return s
         new: Any = walk.map_stmt(s, lambda e: simpler(walk.substitute(e, known)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import SPREAD, Calls, Pushed
@@ -162,6 +163,10 @@ class Push:
             self.loop(s)
         elif t is n.While:
             self.out.append(n.While(self.block(s.test_body), s.test, self.block(s.body), s.stop, line=s.line))
+        elif t is n.With:
+            self.with_(s)
+        elif t is n.Try:
+            self.try_(s)
         elif t is n.Unpack:
             self.unpack(s)
         elif t is n.Append:
@@ -250,6 +255,27 @@ class Push:
         self.out.append(n.Unpack(s.targets, source, line=s.line))
         targets = tuple(self.dot_name(t) if t in self.moving else self.names.new("_") for t in s.targets)
         self.emit(n.Unpack(targets, n.Call(SPREAD, (self.dot(source), source)), site=TANGENT))
+
+    def with_(self, s: n.With) -> None:
+        if s.target in self.moving:
+            raise self.unsupported("a context manager made from a value that is differentiated, whose 'as' value is used,")
+        site = self.resolved.sites.get(id(s))
+        item = s.item
+        if type(item) is n.Call and item.func == UNSWALLOWING:
+            pass  # generated code that is differentiated again
+        elif site is None or not any(site.callee is known for known in HARMLESS):
+            manager = n.Name(self.names.new("manager"))
+            self.out.append(n.Assign(manager.id, item, line=s.line, site=site))
+            item = n.Call(UNSWALLOWING, (manager,))
+        self.out.append(n.With(item, s.target, self.block(s.body), line=s.line))
+
+    def try_(self, s: n.Try) -> None:
+        idle = names_of_unread(self.resolved, s.error, self.moving) if s.error in self.moving else frozenset()
+        if idle is None:
+            raise self.unsupported("using what an exception holds, where a value that is differentiated may be in it,")
+        self.moving -= idle
+        blocks = self.block(s.body), self.block(s.handler), self.block(s.orelse)
+        self.out.append(n.Try(*blocks, s.types, s.error, None, shielded=True, line=s.line))
 
     def temporary(self, kind: Kind) -> str:
         """A new name that moves."""

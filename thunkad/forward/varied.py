@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thunkad.adjoint.guarded import raised_only
 from thunkad.analysis.activity import varied_names
 from thunkad.analysis.sites import Resolved
 from thunkad.forward.memory import Ask, Memory
@@ -15,9 +16,10 @@ def moving_names(resolved: Resolved, wanted: tuple[str, ...], memory: Memory, as
     """The closure of ``wanted`` under the statements and under memory that is changed in place."""
     moving = set(wanted)
     names = _all_names(resolved)
+    raised = raised_only(resolved)
     while True:
         before = len(moving)
-        moving = set(varied_names(resolved, moving))
+        moving = set(varied_names(resolved, moving)) - raised
         if moving:
             moving |= shadow_names(resolved)
         _through_callees(resolved, moving, ask)

@@ -70,6 +70,14 @@ class _Copies:
             self.branch(s, known, out)
         elif t in (n.For, n.While):
             out.append(self.loop(s, known))
+        elif t is n.With:
+            item = self.expression(s.item, known)
+            _forget(known, walk.writes(s))
+            out.append(n.With(item, s.target, self.block(s.body, known), line=s.line, site=s.site))
+        elif t is n.Try:
+            _forget(known, _bound_in([s]))
+            blocks = [self.block(b, dict(known)) for b in (s.body, s.handler, s.orelse)]
+            out.append(n.Try(*blocks, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site))
         elif t is n.Define:
             out.append(s)
         elif t is n.Assert:

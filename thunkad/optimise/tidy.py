@@ -20,8 +20,10 @@ def tidy(block: list[n.Stmt]) -> list[n.Stmt]:
                 test, body, orelse = _negated(test), orelse, []
             out.append(n.If(test, body, orelse, line=s.line, site=s.site))
             continue
-        if type(s) in (n.For, n.While):
+        if type(s) in (n.For, n.While, n.With):
             s.body = tidy(s.body)  # type: ignore[attr-defined]
+        elif type(s) is n.Try:
+            s.handler, s.orelse = tidy(s.handler), tidy(s.orelse)
         elif type(s) is n.Define:
             s.function.body = tidy(s.function.body)
         out.append(s)
