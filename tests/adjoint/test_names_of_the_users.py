@@ -121,12 +121,13 @@ def needed_for(text, name):
     """The statements of the function that its result depends on, and all of them."""
     (function,) = [d for d in ast.parse(text).body if isinstance(d, ast.FunctionDef) and d.name == name]
     needed, serving = set(), []
-    for s in reversed(function.body):
+    body = [s for s in function.body if not isinstance(s, ast.Delete)]
+    for s in reversed(body):
         targets = {x.id for x in ast.walk(s) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
         if isinstance(s, ast.Return) or targets & needed:
             serving.append(s)
             needed |= {x.id for x in ast.walk(s) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
-    return serving, function.body
+    return serving, body
 
 
 def test_the_gradient_for_one_argument_computes_nothing_else():

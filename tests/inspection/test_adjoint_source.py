@@ -67,6 +67,22 @@ def test_the_text_of_a_pullback_runs_by_itself(f, args):
     assert_same(unthunk(pullback(1.0)[0]), unthunk(printed(1.0)[0]))
 
 
+@pytest.mark.parametrize("f, args", programs.PROGRAMS, ids=lambda x: getattr(x, "__name__", None))
+def test_the_text_of_a_forward_derivative_runs_by_itself(f, args):
+    x = args[0]
+    if not isinstance(x, (float, np.ndarray)):
+        pytest.skip("the direction is an array or a number")
+    dot = np.ones_like(x) if isinstance(x, np.ndarray) else 1.0
+    try:
+        value, value_dot = ad.jvp(f, args, (dot, *(None for _ in args[1:])))
+    except ad.UnsupportedSyntaxError:
+        assert f is programs.mapped  # map() of a function made here may be refused in forward mode
+        return
+    found = entry_of(run(adjoint_source(f, mode="jvp", args=args)), "_jvp")(*complete(f, args), dot)
+    assert_same(value, found[0])
+    assert_same(value_dot, found[1])
+
+
 def test_value_and_gradient():
     text = adjoint_source(programs.straight, argnums=(0, 1), mode="value_and_grad", args=(programs.A, programs.A))
     found = run(text)["straight_value_and_grad"](programs.A, programs.A)

@@ -38,6 +38,12 @@ def pull_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     return _pull().packed(fn, args, kwargs)
 
 
+def push(*args: Any, **kwargs: Any) -> Any:
+    """The same for tangents: what the forward-mode code of a callee known only now returns."""
+    load_library()
+    return _world(TABLE.snapshot.version).forwarding.pusher.call(*args, **kwargs)
+
+
 def rule_function(fn: Any, place: int = 0) -> Callable[..., Any]:
     """One of the rules that are registered for ``fn``, as it was written."""
     load_library()

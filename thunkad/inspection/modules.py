@@ -11,7 +11,8 @@ from typing import Any
 
 from thunkad.compiled.dynamic import Pull
 from thunkad.compiled.load import Slot
-from thunkad.compiled.printed import pull, pull_packed
+from thunkad.compiled.printed import pull, pull_packed, push
+from thunkad.compiled.push import Push
 from thunkad.compiled.world import World, namespace_of
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -100,9 +101,12 @@ class _Scope:
         value = e.value
         if isinstance(value, Slot):
             assert value.function is not None
-            return n.Ref(e.name, self.together.function(value.function, self.together.owners[id(value)]))
+            owner = self.together.owners.get(id(value), getattr(value, "owner", None))
+            return n.Ref(e.name, self.together.function(value.function, owner))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Pull):
             return n.Ref(e.name, pull if value.__func__ is Pull.call else pull_packed)
+        if isinstance(value, types.MethodType) and isinstance(value.__self__, Push):
+            return n.Ref(e.name, push)
         found = self.together.known_rules.get(id(value))
         if found is not None:
             self.together.rules[id(value)] = found

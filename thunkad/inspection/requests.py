@@ -13,7 +13,7 @@ from thunkad.errors import ArgumentError
 from thunkad.kinds.lattice import NUMERIC, Kind, Mapping, Sequence, may_have_tangent
 from thunkad.kinds.observe import kind_of
 
-MODES = ("grad", "value_and_grad", "vjp")
+MODES = ("grad", "value_and_grad", "vjp", "jvp")
 
 
 @dataclass
@@ -59,6 +59,9 @@ def _key(
         return Request(call.root, Key(mode, wanted, False, False, kinds, call.library))
     places, single = wanted_places(call, f, argnums, argnames, given)
     wanted = tuple(dict.fromkeys(name for name, _ in places))
+    if mode == "jvp":
+        wanted = tuple(name for name in call.names if name in wanted)  # tangents come in the order of the parameters
+        return Request(call.root, Key(mode, wanted, False, False, kinds, call.library))
     direct = len(wanted) == len(places) and all(inside is None for _, inside in places)
     return Request(call.root, Key(mode, wanted, single and direct, False, kinds, call.library))
 

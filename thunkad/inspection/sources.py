@@ -34,7 +34,7 @@ def adjoint_source(
     f : callable
     argnums, argnames
         The arguments to differentiate for, as for :func:`thunkad.grad`; ``vjp`` is for all of them.
-    mode : {'grad', 'value_and_grad', 'vjp'}
+    mode : {'grad', 'value_and_grad', 'vjp', 'jvp'}
     args, kwargs : optional
         Example arguments: the source for arguments of their types.  Without, that of the derivative last used; if
         there is none, that for numbers and arrays of which nothing more is known.
