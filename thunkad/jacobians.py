@@ -81,14 +81,12 @@ def columns(f: Callable[..., Any], args: tuple[Any, ...], number: int, kwargs: d
             hint="put the parameters into one array, or use mode='reverse'",
         )
     number = number % len(args)
-    moving = tuple(None for _ in args)
+    basis = np.eye(np.size(x), dtype=np.result_type(np.asarray(x).dtype, np.float16))
+    before, after = (None,) * number, (None,) * (len(args) - number - 1)
     found = []
-    dtype = np.result_type(np.asarray(x).dtype, np.float16)
-    for at in np.ndindex(*shape):
-        e = np.zeros(shape, dtype)
-        e[at] = 1
-        dots = (*moving[:number], e if shape else e[()], *moving[number + 1 :])
-        found.append(jvp(f, args, dots)[1])
+    for row in basis:
+        e = np.reshape(row, shape) if shape else row[0]
+        found.append(jvp(f, args, (*before, e, *after))[1])
     if not found:
         found = [_zeros_like(f(*args))]
     return _side_by_side(found, shape, found[0])

@@ -61,8 +61,10 @@ non_differentiable(stop_gradient)
 
 @rrule(hook, surrogate=True)
 def _(x, fn):
+    y = hook(x, fn)
+
     def pullback(y_bar):
         changed = fn(y_bar)
         return (y_bar if changed is None else changed), NoTangent()
 
-    return x, pullback
+    return y, pullback

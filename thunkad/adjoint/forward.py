@@ -276,20 +276,21 @@ class Forward:
         for local in sorted(template.locals - {w for x in template.reverse for w in walk.writes(x)}):
             names[local] = n.Name(self.names.new(local if local not in self.names.taken else f"{target}_{local}"))
         value = template.value
-        if type(value) is n.Name:
-            names[value.id] = n.Name(target)
+        named = type(value) is n.Name and value.id in template.locals
+        if named:
+            names[value.id] = n.Name(target)  # type: ignore[union-attr]
         keep = template.plain or site.infix
         reverse_names, reverse_kinds = self.saved_operands(names, bound, kinds, out)
         for x in template.forward:
-            if keep and type(x) is n.Assign and type(value) is n.Name and x.target == value.id:
+            if keep and type(x) is n.Assign and named and x.target == value.id:  # type: ignore[union-attr]
                 out.append(self.copy_with(s, site))
             else:
                 new = walk.map_stmt(x, lambda e: walk.substitute(e, names), lambda i: names[i].id)  # type: ignore[union-attr]
                 new.line = s.line
                 out.append(new)
-        if type(value) is not n.Name:
+        if not named:
             out.append(self.copy_with(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
-        if type(value) is n.Name:
+        if named:
             reverse_names[value.id] = self.mutation.kept(self.current, n.Name(target), out)
         results = [(o, r) for o, r in zip(operands, template.results) if r is not None]
         steps.steps.append(InlineStep(s.line, target, template, reverse_names, results, site, reverse_kinds))

@@ -102,6 +102,7 @@ class Derivations:
         self.world = world
         self._pulls: dict[Any, Made] = {}
         self._values: dict[Any, Slot] = {}
+        self.seeding: tuple[Slot, ...] = ()  # what the seed of the derivation in hand is made with
 
     # ------------------------------------------------------------ the pull of a function
 
@@ -228,7 +229,7 @@ class Derivations:
 
     def seed(self, d: Derivation, kinds: tuple[Kind, ...], names: Names, body: list[n.Stmt]) -> n.Expr:
         """The cotangent of the target's value with which the derivation starts."""
-        self.seeding: tuple[Slot, ...] = ()
+        self.seeding = ()
         if d.product == "pull":
             return n.Name(d.parameters[-1])
         kind = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
@@ -361,6 +362,7 @@ class Derivations:
         bars_wanted = tuple(dict.fromkeys((*inner, *(extra[p][0] for p in demand if d.product == "jvp" and p in extra))))
         if not bars_wanted:
             bars_wanted = d.wanted[:1]
+        self.seeding = ()
         directions, seed, seed_dot = self.directions(d, kinds, names, value, given, out)
         pull = self.pull(d, kinds, bars_wanted)
         seed_name = pull.function.params[-1].name

@@ -108,12 +108,24 @@ class Nested:
         value, back = self.halves(d, values)
 
         def pullback(value_bar: Any) -> Any:
-            by_name = back(value_bar)
-            of_f, own, _ = self.by_call(f, bound, by_name, primals, {})
-            dots = dict(zip(moving, (by_name.get(p, ZERO) for p in d.parameters[len(d.params) :])))
-            return NO_TANGENT, [of_f, tuple(own), tuple(dots.get(k, NO_TANGENT) for k in range(len(tangents)))], {}
+            return self.jvp_cotangents(d, bound, moving, (f, primals, tangents), back(value_bar))
 
         return value, pullback
+
+    def jvp_cotangents(self, d: Derivation, bound: Bound, moving: list[int], args: Any, by_name: dict[str, Any]) -> Any:
+        """Cotangents of the arguments of ``jvp`` from those of the parameters of its derivation."""
+        f, primals, tangents = args
+        of_f, own, _ = self.by_call(f, bound, by_name, primals, {})
+        dots = dict(zip(moving, (by_name.get(p, ZERO) for p in d.parameters[len(d.params) :])))
+        return NO_TANGENT, [of_f, tuple(own), tuple(dots.get(k, NO_TANGENT) for k in range(len(tangents)))], {}
+
+    def jvp_dots(self, d: Derivation, bound: Bound, moving: list[int], args: Any, arg_dots: Any) -> dict[str, Any]:
+        """Tangents of the parameters of the derivation from those of the arguments of ``jvp``."""
+        f, primals, _ = args
+        f_dot, primal_dots, tangent_dots = arg_dots
+        dots = self.dots_of(f, f_dot, bound, tuple(entry(primal_dots, k) for k in range(len(primals))), {})
+        dots.update(zip(d.parameters[len(d.params) :], (entry(tangent_dots, k) for k in moving)))
+        return dots
 
     def of_jvp(self, f: Any, primals: Any, tangents: Any) -> tuple[Derivation, Bound, list[int]]:
         if len(primals) != len(tangents):
@@ -161,12 +173,9 @@ class Nested:
         """The value of a call and its tangent."""
         kind = getattr(fn, NESTED, None)
         if kind == "jvp":
-            f, primals, tangents = args
-            f_dot, primal_dots, tangent_dots = arg_dots
-            d, bound, moving = self.of_jvp(f, primals, tangents)
-            dots = self.dots_of(f, f_dot, bound, tuple(entry(primal_dots, k) for k in range(len(primals))), {})
-            dots.update(zip(d.parameters[len(d.params) :], (entry(tangent_dots, k) for k in moving)))
-            return self.dual(d, (*bound.values, *(tangents[k] for k in moving)), dots)
+            d, bound, moving = self.of_jvp(*args)
+            dots = self.jvp_dots(d, bound, moving, args, arg_dots)
+            return self.dual(d, (*bound.values, *(args[2][k] for k in moving)), dots)
         if kind == "vjp":
             value, value_dot = self.world.forwarding.pusher.whole(args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots)
             made = NestedPullback(self, args[0], tuple(args[1:]), kwargs)

@@ -10,7 +10,7 @@ import types
 from typing import Any
 
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.nested import Bound, by_keyword, callee_bar, fixed_count
+from thunkad.compiled.nested import NESTED, Bound, by_keyword, callee_bar, fixed_count
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -94,6 +94,11 @@ class Redone:
     ) -> Any:
         """Cotangents of a whole call (callee, arguments, keywords) and their tangents."""
         nested = self.world.derivatives
+        what = getattr(fn, NESTED, None)
+        if what == "jvp":
+            return self.of_jvp(args, arg_dots, seed, seed_dot)
+        if what == "vjp":
+            raise UnsupportedSyntaxError("a derivative of order three through vjp is not supported", hint="use grad or jvp")
         fn, bound, _ = self.bind(fn, args, kwargs)
         by_name = dict(zip(bound.names, bound.values))
         picks = tuple((p, None) for p in bound.names if may_have_tangent(kind_of(by_name[p])))
@@ -109,6 +114,24 @@ class Redone:
             fixed = [named.get(p, NO_TANGENT) for p in bound.names[: fixed_count(fn)]]
             own = [named.get(p, ZERO) if k is None else entry(named.get(p, ZERO), k) for p, k in bound.own[: len(args)]]
             return callee_bar(fn, fixed), own, by_keyword(bound, named, kwargs)
+
+        return whole(value), ZERO if isinstance(value_dot, AbstractZero) else whole(value_dot)
+
+    def of_jvp(self, args: Any, arg_dots: Any, seed: Any, seed_dot: Any) -> Any:
+        """The same for a call of ``jvp``."""
+        nested = self.world.derivatives
+        f, primals, tangents = args
+        d, bound, moving = nested.of_jvp(f, primals, tangents)
+        dots = nested.jvp_dots(d, bound, moving, args, arg_dots)
+        values = (*bound.values, *(tangents[k] for k in moving))
+        names = d.parameters
+        picks = tuple((p, None) for p, v in zip(names, values) if may_have_tangent(kind_of(v)))
+        outer = Derivation(d, None, names, "pull", picks, False)
+        dots[outer.parameters[-1]] = seed_dot
+        value, value_dot = nested.dual(outer, (*values, seed), dots)
+
+        def whole(parts: Any) -> Any:
+            return nested.jvp_cotangents(d, bound, moving, args, {p: entry(parts, k) for k, (p, _) in enumerate(picks)})
 
         return whole(value), ZERO if isinstance(value_dot, AbstractZero) else whole(value_dot)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,11 +18,15 @@ from thunkad.kinds.lattice import Kind, Num
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime import cotangents
 from thunkad.runtime.dots import spread
+from thunkad.tangents import Tangent
 
 SPREAD = n.Ref("spread", spread)
 
 #: Marks calls of generated code and of callees that are known at run time: they may have effects.
 EFFECT = "effect"
+
+
+TANGENT_OF = n.Ref("Tangent", Tangent)
 
 
 class Pushed(Protocol):
@@ -63,6 +68,8 @@ class Calls:
             self.compiled(s, target, site)
         elif site.how == "dynamic":
             self.dynamic(s, target, site, callee_of(site))
+        elif site.how == "construct":
+            self.construct(s, target, site)
         else:
             raise NoRuleError(
                 f"{name_of(site.callee)} has no rule and no Python source to look into",
@@ -101,13 +108,14 @@ class Calls:
         value = template.value
         for local in sorted(template.locals):
             names[local] = n.Name(push.names.new(local if local not in push.names.taken else f"{target}_{local}"))
-        if type(value) is n.Name:
-            names[value.id] = n.Name(target)
+        named = type(value) is n.Name and value.id in template.locals
+        if named:
+            names[value.id] = n.Name(target)  # type: ignore[union-attr]
         keep = template.plain or site.infix
         linear = set(dots)
         for x in template.forward:
             reads = walk.reads(x)
-            if keep and type(x) is n.Assign and type(value) is n.Name and x.target == value.id:
+            if keep and type(x) is n.Assign and named and x.target == value.id:  # type: ignore[union-attr]
                 push.out.append(self.with_site(s, site))
                 continue
             if type(x) is n.Assign and reads & linear:
@@ -117,7 +125,7 @@ class Calls:
                     continue
             new = walk.map_stmt(x, lambda e: walk.substitute(e, names), lambda i: names[i].id)  # type: ignore[union-attr]
             push.emit(new)
-        if type(value) is not n.Name:
+        if not named:
             push.out.append(self.with_site(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
         if target not in push.moving:
             return
@@ -176,6 +184,20 @@ class Calls:
         call = n.Call(function, (*(a for _, a in site.bound), *dots))
         name = push.dot_name(target) if target in push.moving else push.names.new("_")
         push.emit(n.Unpack((target, name), call, line=s.line, site=EFFECT))
+
+    def construct(self, s: n.Assign, target: str, site: Site) -> None:
+        """An object of a user's class: made empty, then its ``__init__`` is run on it and on its tangent."""
+        push = self.push
+        cls = n.Ref(site.callee.__name__, site.callee)
+        push.emit(n.Assign(target, n.Call(n.Attr(cls, "__new__"), (cls,)), line=s.line, site=EFFECT))
+        push.emit(n.Assign(push.dot_name(target), n.Call(TANGENT_OF, (cls,))))
+        if not site.bound:
+            return
+        (own, _), *rest = site.bound
+        bound = ((own, n.Name(target)), *rest)
+        args = (n.Name(target), *site.args)
+        init = replace(site, how="inside", callee=site.callee.__init__, bound=bound, args=args)
+        self.compiled(n.Assign(push.names.new("_"), s.value, line=s.line), push.names.new("_"), init)
 
     def dynamic(self, s: n.Assign, target: str, site: Site, callee: n.Expr) -> None:
         """A callee that is known only when the code runs."""

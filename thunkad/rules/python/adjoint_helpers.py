@@ -123,6 +123,11 @@ def _(x_dot, name, x, y, *, x_dot_dot):
     return dots.field_dot(x_dot, name, x, y), dots.field_dot(x_dot_dot, name, x, y)
 
 
+@frule(dots.closure_dot)
+def _(*captures, captures_dot):
+    return dots.closure_dot(*captures), captures_dot if is_zero(captures_dot) else dots.closure_dot(*captures_dot)
+
+
 @frule(dots.tangent_buffer)
 def _(x_dot, x, *, x_dot_dot):
     return dots.tangent_buffer(x_dot, x), dots.tangent_buffer(x_dot_dot, x)

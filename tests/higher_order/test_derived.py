@@ -1,0 +1,116 @@
+"""Jacobians, Hessians and products with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import thunkad as ad
+
+
+def vector(x, y):
+    return np.array([x[0] * x[1], np.sin(x[0]) * y, x[1] ** 2, y * y])
+
+
+X = np.array([0.5, 2.0])
+ROWS = [[2.0, 0.5], [np.cos(0.5) * 3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+def test_jacobian(mode) -> None:
+    np.testing.assert_allclose(ad.jacobian(vector, mode=mode)(X, 3.0), ROWS)
+    first, second = ad.jacobian(vector, (0, 1), mode=mode)(X, 3.0)
+    np.testing.assert_allclose(first, ROWS)
+    np.testing.assert_allclose(second, [0.0, np.sin(0.5), 0.0, 6.0])
+
+
+def test_jacobian_of_several_results() -> None:
+    a, b = ad.jacobian(lambda x: (x * 2.0, np.sum(x**2)), mode="forward")(X)
+    np.testing.assert_allclose(a, 2 * np.eye(2))
+    np.testing.assert_allclose(b, 2 * X)
+
+
+def test_an_unknown_mode_is_an_error() -> None:
+    with pytest.raises(ad.ArgumentError, match="sideways"):
+        ad.jacobian(vector, mode="sideways")
+
+
+def quartic(x, y):
+    return np.sum(x**4) * y + np.prod(x) * y**2
+
+
+def test_hessian() -> None:
+    h = ad.hessian(quartic)(X, 3.0)
+    np.testing.assert_allclose(h, [[12 * 0.25 * 3, 9.0], [9.0, 12 * 4 * 3]])
+    (xx, xy), (yx, yy) = ad.hessian(quartic, (0, 1))(X, 3.0)
+    np.testing.assert_allclose(xx, h)
+    np.testing.assert_allclose(xy, 4 * X**3 + X[::-1] * 6)
+    np.testing.assert_allclose(yx, xy)
+    assert np.isclose(yy, 2 * 1.0)
+
+
+def test_products_with_the_hessian() -> None:
+    h = ad.hessian(quartic)(X, 3.0)
+    v = np.array([1.0, -2.0])
+    np.testing.assert_allclose(ad.hvp(lambda x: quartic(x, 3.0), (X,), (v,)), h @ v)
+    np.testing.assert_allclose(ad.vhp(lambda x: quartic(x, 3.0), (X,), (v,)), v @ h)
+    (product,) = ad.hvp(quartic, (X, 3.0), (v, None))
+    np.testing.assert_allclose(product, h @ v)
+
+
+def test_a_product_takes_one_pass() -> None:
+    calls = []
+
+    def noted(x):
+        calls.append(1)
+        return x
+
+    ad.non_differentiable(noted)
+
+    def f(x):
+        noted(x)
+        return np.sum(np.sin(x))
+
+    ad.hvp(f, (np.ones(50),), (np.ones(50),))
+    assert len(calls) == 1
+
+
+def test_gauss_newton() -> None:
+    def residual(x):
+        return np.array([x[0] * x[1], x[0] ** 2, np.sin(x[1])])
+
+    def loss(r):
+        return np.sum(np.cosh(r))
+
+    v = np.array([0.3, -0.8])
+    j = ad.jacobian(residual)(X)
+    h = np.diag(np.cosh(residual(X)))
+    np.testing.assert_allclose(ad.gauss_newton_product(residual, loss, (X,), (v,)), j.T @ h @ j @ v)
+
+
+def test_elementwise_grad() -> None:
+    np.testing.assert_allclose(ad.elementwise_grad(np.sin)(X), np.cos(X))
+    np.testing.assert_allclose(ad.elementwise_grad(ad.elementwise_grad(np.sin))(X), -np.sin(X))
+
+
+def test_rules_of_now_are_used() -> None:
+    def double(x):
+        return 2 * x
+
+    @ad.frule(double)
+    def _(x, *, x_dot):
+        return double(x), 2 * x_dot
+
+    def f(x):
+        return double(x) * x
+
+    assert ad.jvp(f, (3.0,), (1.0,))[1] == 12.0
+
+    @ad.frule(double)
+    def _(x, *, x_dot):
+        return double(x), 5 * x_dot
+
+    with pytest.warns(ad.StaleRuleWarning):
+        ad.jvp(f, (3.0,), (1.0,))
+    ad.refresh(f)
+    assert ad.jvp(f, (3.0,), (1.0,))[1] == 21.0

@@ -1,0 +1,121 @@
+"""Derivatives of functions of one number to order five, against formulas written by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import thunkad as ad
+
+X = 0.7
+S, C, T = math.sin(X), math.cos(X), math.tanh(X)
+U = 1 - T * T
+E = math.exp(S)
+
+
+def sine(x):
+    return np.sin(x)
+
+
+def tangent(x):
+    return np.tanh(x)
+
+
+def exp_sin(x):
+    return np.exp(np.sin(x))
+
+
+def power(x):
+    return x**5
+
+
+def loop(x):
+    y = 1.0
+    for _ in range(5):
+        y = y * x
+    return y
+
+
+def branch(x):
+    if x > 0.5:
+        return x**3 * 2.0
+    return x
+
+
+def until(x):
+    y = x
+    while y < 3.0:
+        y = y * x + 1.0
+    return y
+
+
+def stored(x):
+    y = np.zeros(2)
+    y[0] = x * x
+    y[1] = y[0] * x
+    y *= x
+    return y[0] * y[1]
+
+
+POWERS = [5 * X**4, 20 * X**3, 60 * X**2, 120 * X, 120.0]
+# x, x*x + 1, x³ + x + 1, x⁴ + x² + x + 1 (2.27), x⁵ + x³ + x² + x + 1 … stays below 3 for x < 1 - 1/3; at 1.2 four steps
+SEVENTH = [7 * X**6, 42 * X**5, 210 * X**4, 840 * X**3, 2520 * X**2]
+WANTED = {
+    sine: [C, -S, -C, S, C],
+    tangent: [
+        U,
+        -2 * T * U,
+        U * (6 * T**2 - 2),
+        U * (16 * T - 24 * T**3),
+        U * (16 - 120 * T**2 + 120 * T**4),
+    ],
+    exp_sin: [
+        E * C,
+        E * (C**2 - S),
+        E * (C**3 - 3 * S * C - C),
+        E * (C**4 - 6 * S * C**2 + 3 * S**2 - 4 * C**2 + S),
+        E * (C**5 - 10 * S * C**3 + 15 * S**2 * C - 10 * C**3 + 15 * S * C + C),
+    ],
+    power: POWERS,
+    loop: POWERS,
+    branch: [6 * X**2, 12 * X, 12.0, 0.0, 0.0],
+    stored: SEVENTH,
+}
+
+
+@pytest.mark.parametrize("order", range(1, 6))
+@pytest.mark.parametrize("f", WANTED, ids=lambda f: f.__name__)
+def test_derivative(f, order: int) -> None:
+    if f in (loop, stored) and order > 3:
+        pytest.xfail("slow: containers of residuals at high orders")
+    assert math.isclose(ad.derivative(f, order)(X), WANTED[f][order - 1], rel_tol=1e-10, abs_tol=1e-12)
+
+
+def test_order_of_no_derivative() -> None:
+    assert ad.derivative(sine, 0)(X) == S
+
+
+def test_a_negative_order_is_an_error() -> None:
+    with pytest.raises(ad.ArgumentError, match="at least 0"):
+        ad.derivative(sine, -1)
+
+
+def test_a_loop_that_depends_on_the_value() -> None:
+    x = 1.2  # x⁴ + x³ + x + … : y = (x*x + 1)*x + 1 = x³ + x + 1 = 3.928
+    assert math.isclose(ad.grad(ad.grad(until))(x), 6 * x)
+
+
+def test_the_second_derivative_is_one_straight_function() -> None:
+    import inspect
+
+    from thunkad.compiled.root import root_of
+
+    g = ad.grad(sine)
+    ad.grad(g)(X)
+    root = root_of(g)
+    text = inspect.getsource(root.specializations[root.last].call)
+    assert "np.sin(x)" in text
+    assert "np.cos" not in text  # neither the value nor the gradient is computed
+    assert len(text.splitlines()) <= 8
