@@ -10,38 +10,27 @@ import thunkad as ad
 from thunkad.inspection import adjoint_source
 
 
-class Counted(np.ndarray):
-    """Counts the matrix products that it takes part in."""
-
-    products = 0
-
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        if ufunc is np.matmul:
-            Counted.products += 1
-        plain = [np.asarray(x) if isinstance(x, Counted) else x for x in inputs]
-        if "out" in kwargs:
-            kwargs["out"] = tuple(np.asarray(x) for x in kwargs["out"])
-        found = getattr(ufunc, method)(*plain, **kwargs)
-        return found.view(Counted) if isinstance(found, np.ndarray) else found
-
-
 def chain(a, b, c, x):
     return np.sum(a @ b @ c @ x)
 
 
-@pytest.mark.parametrize(("wanted", "most"), [(3, 2), (0, 2), (1, 3), (2, 3), ((0, 1, 2, 3), 6)])
-def test_the_products_of_a_matrix_chain(wanted, most) -> None:
+def products(wanted) -> int:
+    code = adjoint_source(chain, argnums=wanted).partition("def ")[2]
+    lines = [line for line in code.splitlines() if not line.strip().startswith("#")]
+    return sum(line.count(x) for line in lines for x in (" @ ", "matmul_left_bar(", "matmul_right_bar("))
+
+
+@pytest.mark.parametrize(("wanted", "count"), [(3, 2), (0, 2), (1, 2), (2, 2), ((0, 1, 2, 3), 6)])
+def test_the_products_of_a_matrix_chain(wanted, count) -> None:
     """For X: A·B, then ·C; its gradient is a sum of columns.  For A: two products, none of the primal's."""
     rng = np.random.default_rng(0)
-    plain = [rng.standard_normal(s) for s in ((2, 3), (3, 4), (4, 5), (5, 6))]
-    a, b, c, x = plain
+    a, b, c, x = (rng.standard_normal(s) for s in ((2, 3), (3, 4), (4, 5), (5, 6)))
     ones = np.ones((2, 6))
     want = (ones @ (b @ c @ x).T, a.T @ ones @ (c @ x).T, (a @ b).T @ ones @ x.T, (a @ b @ c).T @ ones)
-    Counted.products = 0
-    found = ad.grad(chain, argnums=wanted)(*(m.view(Counted) for m in plain))
-    assert Counted.products <= most
+    found = ad.grad(chain, argnums=wanted)(a, b, c, x)
     for k, g in zip((wanted,), (found,)) if isinstance(wanted, int) else zip(wanted, found):
-        np.testing.assert_allclose(np.asarray(g), want[k])
+        np.testing.assert_allclose(g, want[k])
+    assert products(wanted) == count
 
 
 def test_a_pullback_runs_the_products_of_what_is_read() -> None:

@@ -64,6 +64,7 @@ class Generator:
         self.names = Names(_taken(resolved.function))
         self.sharing, self.aliases = sharing, find_aliases(resolved, sharing)
         self.takes_shadows = self.seed_may_be_zero = False
+        self.values_of_bars: dict[str, str] = {}
         self.originals: dict[str, n.Expr] = {}  # container parameters that are changed in place, as they were
 
     # ------------------------------------------------------------ the three products
@@ -170,6 +171,7 @@ class Generator:
             checked = seed(last.value)
             if type(checked) is n.Call:
                 body.append(n.Effect(checked, line=last.line))
+        self.values_of_bars = {bar: x for x, bar in bars.spelled.items()}
         raw = [*body, n.Comment("reverse"), *bars.out, n.Return(last.value)]
         self.reached("adjoint", n.Function(resolved.function.name, self.params(), raw, (), 0, resolved.function.filename))
         return Sweeps(body, bars, last.value, self.names)
@@ -249,6 +251,11 @@ class Generator:
         for s in walk.statements(forward):
             order += walk.writes(s)
         return tuple(x for x in dict.fromkeys(order) if x in wanted)
+
+    def holds_array(self, name: str) -> bool:
+        """Whether a name of the finished code holds an array: a value of the primal's, or its cotangent."""
+        kind = self.resolved.kind(n.Name(self.values_of_bars.get(name, name)))
+        return isinstance(kind, Num) and not kind.is_scalar
 
     def finish(self, name: str, params: list[n.Param], body: list[n.Stmt]) -> n.Function:
         line, filename = self.resolved.function.line, self.resolved.function.filename

@@ -23,6 +23,7 @@ from thunkad.runtime import uniform
 from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
 
 COUNT, SHARE = n.Ref("count", uniform.count), n.Ref("share", uniform.share)
+FITTED = n.Ref("fitted", uniform.fitted)
 STRETCH, UNBROADCAST = n.Ref("stretch", stretch), n.Ref("unbroadcast", unbroadcast)
 MATMUL = (n.Ref("matmul_left_share", uniform.matmul_left_share), n.Ref("matmul_right_share", uniform.matmul_right_share))
 SUM, SIZE = (n.Attr(n.Ref("np", np), name) for name in ("sum", "size"))
@@ -139,7 +140,12 @@ class _Elementwise:
         if shape == SCALAR:
             value = n.Binary("*", value, n.Call(SIZE, (self.result,)))
         else:
-            if shape is None or shape != whole:
+            partial = shape is None or shape != whole
+            if partial and not scalar and is_fresh(value):
+                value = n.Call(FITTED, (value, self.result, operand))
+                self.bars.contribute(operand.id, real_part(value, kind, self.step.site), True)
+                return
+            if partial:
                 value = n.Call(STRETCH, (value, self.result))
             if scalar:
                 value = n.Call(SUM, (value,))

@@ -27,6 +27,7 @@ from thunkad.forward.generate import pushforward
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind
+from thunkad.optimise.release import release
 from thunkad.pipeline import reached
 from thunkad.rules.entry import name_of
 from thunkad.rules.load import load_library
@@ -227,6 +228,7 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         with_value = key.product == "value_and_grad"
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
         function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
+        function.body = release(function.body, generator.holds_array)
     if derivative_of(fn) is not None and key.product != "vjp":
         function, owner = whole(function, world)
     slot = Slot(function.name, function)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.runtime.arrays import expand
+from thunkad.runtime.arrays import expand, stretch, unbroadcast
 from thunkad.runtime.products import as_conjugate, matmul_left_bar, matmul_right_bar
 from thunkad.runtime.shaped import shape_only
 from thunkad.runtime.shapes import matmul_shape
@@ -26,6 +26,16 @@ def share(y_bar: Any, y: Any, x: Any) -> Any:
     """The uniform cotangent ``y_bar`` of ``y`` summed over the axes along which ``x`` was broadcast to ``y``."""
     size, whole = np.size(x), np.size(y)
     return y_bar if size == whole else y_bar * (whole / (size or 1))
+
+
+@shape_only("y", "x")
+def fitted(product: Any, y: Any, x: Any) -> Any:
+    """The cotangent of ``x`` from a uniform cotangent of ``y`` times a partial that may have fewer elements than ``y``.
+
+    ``product`` is fresh, and so is the result.
+    """
+    found = unbroadcast(stretch(product, y), x)
+    return found.copy() if isinstance(found, np.ndarray) and not found.flags.writeable else found
 
 
 @shape_only("a")

@@ -7,9 +7,9 @@ from thunkad.rules.linear import bilinear, linear
 from thunkad.runtime.accumulate import accumulate, fit
 from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.cotangents import add
-from thunkad.runtime.uniform import count, matmul_left_share, matmul_right_share, share
+from thunkad.runtime.uniform import count, fitted, matmul_left_share, matmul_right_share, share
 
-linear(share, fit)
+linear(share, fit, fitted)
 bilinear(2, matmul_left_share)
 bilinear(1, matmul_right_share)
 non_differentiable(count)
