@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,8 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
         parts = [ZERO] * len(x)
         parts[type(x)._fields.index(name)] = y_bar  # type: ignore[attr-defined]
         return tuple(parts)
+    if isinstance(getattr(type(x), name, None), types.FunctionType) and name not in getattr(x, "__dict__", ()):
+        return y_bar  # a bound method: its cotangent is that of its owner
     return Tangent(type(x), {name: y_bar})
 
 

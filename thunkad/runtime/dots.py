@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import types
 from collections.abc import Iterable
 from typing import Any
 
@@ -49,6 +50,8 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
         return zeros(y) if _numeric(y) else ZERO
+    if isinstance(y, types.MethodType) and y.__self__ is x:
+        return x_dot  # the tangent of a bound method is that of its owner
     if isinstance(x_dot, Tangent):
         found = x_dot[name]
     elif isinstance(x, (np.ndarray, np.generic, float, int, complex)):

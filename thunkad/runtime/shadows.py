@@ -8,6 +8,7 @@ a container of slots for the numbers in it; arrays in it are found by their own 
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,9 @@ class Shadows:
         if isinstance(x, np.ndarray):
             if not isinstance(item, np.ndarray):
                 self._array(x)[key] += item_bar
+            return
+        if isinstance(item, types.MethodType) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
+            self.add(x, item_bar)
             return
         if isinstance(item, (np.ndarray, list, tuple, dict)) or isinstance(item_bar, Tangent):
             self.add(item, item_bar)
