@@ -228,7 +228,8 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         with_value = key.product == "value_and_grad"
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
         function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
-        function.body = release(function.body, generator.holds_array)
+        if derivative_of(fn) is None:
+            function.body = release(function.body, generator.holds_array)
     if derivative_of(fn) is not None and key.product != "vjp":
         function, owner = whole(function, world)
     slot = Slot(function.name, function)
