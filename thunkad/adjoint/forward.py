@@ -34,11 +34,12 @@ from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Num, Tuple
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Num, Tuple, is_iterable
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
 
+CHECKED = "iter"  # of a loop: that its iterable is one has to be checked even if its body has nothing to do
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
 
 
@@ -210,7 +211,8 @@ class Forward:
             body, inner = self.block(s.body)
             if index_step is not None:
                 inner.steps.insert(0, index_step)
-            forward: Any = n.For(s.target, iterable, body, s.stop, count, line=s.line)
+            unsure = type(iterable) is n.Name and not is_iterable(self.resolved.kind(iterable))
+            forward: Any = n.For(s.target, iterable, body, s.stop, count, line=s.line, site=CHECKED if unsure else None)
             bound |= {count} if count is not None else set()
         else:
             test_body, _ = self.block(s.test_body)

@@ -189,7 +189,7 @@ class Generator:
             if isinstance(kind, Tuple) and len(kind.items) == 2 and type(result) is n.Name:
                 return n.TupleExpr((self.number_seed(n.Index(result, n.Const(0)), kind.items[0]), ZERO_REF))
             return n.Call(AUX_SEED, (result,))
-        if isinstance(kind, (Known, Tuple)) and not isinstance(result, n.Name):
+        if isinstance(kind, (Known, Tuple)) and not isinstance(result, n.Name) and not always_raises(self.resolved.function.body[:-1]):
             value = result.value if type(result) is n.Const else None
             if not isinstance(value, (int, float)):
                 raise NonScalarOutputError(
@@ -265,6 +265,12 @@ class Generator:
         function = n.Function(name, params, comment_groups(tidy(body), self.resolved), (), line, filename)
         self.reached("clean", function)
         return function
+
+
+def always_raises(block: list[n.Stmt]) -> bool:
+    """Whether no path leads to the end of ``block``."""
+    last = block[-1] if block else None
+    return type(last) is n.Raise or type(last) is n.If and always_raises(last.body) and always_raises(last.orelse)
 
 
 def _taken(function: n.Function) -> set[str]:

@@ -159,4 +159,4 @@ class CallSites:
 
 def _is_library(fn: Any) -> bool:
     module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
-    return module.split(".")[0] in ("numpy", "scipy", "builtins", "math", "cmath", "_operator", "operator", "itertools")
+    return module.split(".")[0] in ("numpy", "scipy", "builtins", "math", "cmath", "itertools")

@@ -140,6 +140,8 @@ class Pull:
             return self.method(fn, call, fn, args, kwargs)
         if not carries:
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
+        if getattr(fn, "__module__", None) in ("_operator", "operator"):
+            fn(*args, **kwargs)  # an operator that these values do not have raises as it does in the user's function
         message, hint = no_rule_message(fn)
         raise NoRuleError(message, hint=hint)
 
@@ -206,7 +208,11 @@ class Pull:
         if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
         signature = inspect.signature(fn, follow_wrapped=False)
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            fn(*args, **kwargs)  # raises in Python's own words
+            raise
         bound.apply_defaults()
         values = tuple(bound.arguments.values())
         kinds = tuple(map(kind_of, values))

@@ -208,6 +208,13 @@ def item_of(k: Kind) -> Kind:
     return UNKNOWN
 
 
+def is_iterable(k: Kind) -> bool:
+    """Whether a value of this kind can surely be iterated over."""
+    if isinstance(k, Num):
+        return bool(k.ndim)
+    return isinstance(k, (Tuple, Sequence, Mapping)) or isinstance(k, Opaque) and k.cls in (range, str)
+
+
 def may_have_tangent(k: Kind) -> bool:
     """Whether a value of this kind can carry a derivative at all."""
     if isinstance(k, Num):

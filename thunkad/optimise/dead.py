@@ -281,6 +281,9 @@ class _Eliminate:
                 break
             head = new
         if self.is_idle(s, body, test_body):
+            if s.site == "iter":
+                after.read(s.iter)
+                out.append(n.Effect(n.Call(n.Ref("iter", iter), (s.iter,)), line=s.line))
             return after
         result = head.union(after)
         if type(s) is n.For:
