@@ -10,7 +10,7 @@ from thunkad.compiled import capture, entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.nested import Derivative, marked, nests
 from thunkad.inspection import adjoint_source, explain
-from thunkad.tangents import NO_TANGENT, LazyTuple
+from thunkad.tangents import NO_TANGENT, LazyTuple, Thunk
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -113,11 +113,7 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: A
 
         def part(name: str, inside: Any) -> Any:
             found = by_parameter.get(name, NO_TANGENT)
-            if inside is None:
-                return found
-            from thunkad.tangents import Thunk, unthunk
-
-            return Thunk(lambda: unthunk(found)[inside]) if found is not NO_TANGENT else found
+            return found if found is NO_TANGENT else Thunk(lambda: entry.forced(found, inside))
 
         return LazyTuple(part(name, inside) for name, inside in places)
 

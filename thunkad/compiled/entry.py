@@ -14,6 +14,7 @@ from thunkad.compiled.where import annotate
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
 from thunkad.kinds.lattice import Kind, Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.tangents import unthunk
 
 ArgNums = int | tuple[int, ...] | None
 ArgNames = str | tuple[str, ...] | None
@@ -139,6 +140,16 @@ def run(specialization: Specialization, values: tuple[Any, ...]) -> Any:
     except Exception as error:
         annotate(error)
         raise
+
+
+def forced(cotangent: Any, inside: Any) -> Any:
+    """An entry of a pullback's result, computed now (``inside``: which part of it); errors are told like those of :func:`run`."""
+    try:
+        found = unthunk(cotangent)
+    except Exception as error:
+        annotate(error)
+        raise
+    return found if inside is None else found[inside]
 
 
 def gradient(f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux: bool) -> Callable[..., Any]:
