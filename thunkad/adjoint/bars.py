@@ -142,7 +142,7 @@ class Bars:
             self.assign(x, n.Call(n.Attr(n.Name(self.shadows), "accumulate"), args), False, True)
             return
         if mode is not None:
-            self.shade(x, expr)
+            self.shade(x, expr, maybe_zero)
             return
         if maybe_zero or not isinstance(self.kind(x), Num):
             self.expand(x)
@@ -212,10 +212,12 @@ class Bars:
         part = self.number_part(x)
         return None if part == ZERO_REF else Bar(part, False, True)
 
-    def shade(self, x: str, expr: n.Expr) -> None:
+    def shade(self, x: str, expr: n.Expr, maybe_zero: bool = False) -> None:
         """Add ``expr`` to the shadow of ``x``."""
+        if expr == ZERO_REF:
+            return
         mode, bar = self.shadowed[x], n.Name(self.bar_name(x))
-        if mode == "array":
+        if mode == "array" and not maybe_zero:
             self.emit(n.Update(bar, "+", expr))
         else:
             self.emit(n.Effect(n.Call(n.Attr(n.Name(self.shadows), "add"), (n.Name(x), expr))))

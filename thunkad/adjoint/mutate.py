@@ -9,14 +9,11 @@ import operator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from thunkad.adjoint.mutation import (
     KEEP,
     SHARES,
     AddStep,
     ExtendStep,
-    GatherStep,
     ListStep,
     ReadStep,
     ShadowDisplayStep,
@@ -26,9 +23,11 @@ from thunkad.adjoint.mutation import (
     UnsortStep,
     WholeStep,
 )
+from thunkad.adjoint.writers import Writers
 from thunkad.adjoint.steps import Block, CopyStep, IndexStep
 from thunkad.analysis.aliases import _VIEWS, Aliases, Sharing, basic, has_memory
 from thunkad.analysis.sites import Site
+from thunkad.analysis.writing import out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Sequence, item_of
@@ -43,7 +42,7 @@ _INPLACE = {
 }  # fmt: skip
 
 
-class Mutation:
+class Mutation(Writers):
     """The part of the forward pass that knows memory."""
 
     def __init__(self, forward: Any, aliases: Aliases, shadowed: dict[str, str]) -> None:
@@ -311,7 +310,8 @@ class Mutation:
                 target = self.fw.names.temporary()
             self.fw.pair(n.Assign(target, e, line=s.line), target, site, out, steps)
             return True
-        if type(e.func) is n.Attr and type(e.func.value) is n.Name and self.is_shadowed(e.func.value):
+        own = type(e.func) is n.Attr and type(e.func.value) is n.Name and self.is_shadowed(e.func.value)
+        if own and not isinstance(self.kind(e.func.value), Num) and not out_operands(site, e):
             return self.method(s, target, e, e.func.value, e.func.name, out, steps)
         return self.writer(s, target, e, site, out, steps)
 
@@ -342,8 +342,6 @@ class Mutation:
 
     def method(self, s: n.Stmt, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
         kind = self.kind(owner)
-        if isinstance(kind, Num):
-            return self.array_method(s, e, owner, name, out, steps)
         if isinstance(kind, Sequence) and kind.cls is list and (not e.kwargs or name == "sort"):
             if name == "append":
                 step: Any = ListStep(s.line, owner.id, ("pop", ()), e.args[0])
@@ -415,69 +413,6 @@ class Mutation:
         if target is not None:
             steps.steps.append(CopyStep(s.line, target, owner.id))
         steps.steps.append(ExtendStep(s.line, owner.id if target is None else target, values.id, count))
-        return True
-
-    def array_method(self, s: n.Stmt, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
-        if name == "fill" and len(e.args) == 1:
-            out.append(self.fw.copy(s))
-            whole = n.Index(owner, n.Const(Ellipsis))
-            self.write(s, whole, e.args[0], out, steps)
-            return True
-        if name == "sort":
-            call = n.Call(n.Attr(n.Ref("np", np), "sort"), (), e.kwargs)
-            return self.overwrite(s, owner, np.sort, (owner,), (), e.args, e.kwargs, call, out, steps)
-        raise self.fw.unsupported(s, f"the in-place method .{name}() on an array that is differentiated", "build a new array instead")
-
-    def overwrite(self, s: n.Stmt, owner: n.Name, fn: Any, operands: Any, extra: Any, more: Any, kwargs: Any, call: n.Call,
-                  out: list[n.Stmt], steps: Block) -> bool:  # fmt: skip
-        """All of ``owner`` becomes ``fn(old owner, …)``."""
-        kind = self.kind(owner)
-        old = self.temporary(kind)
-        out.append(n.Assign(old, n.Call(KEEP, (owner,)), line=s.line))
-        steps.steps.append(CopyStep(s.line, old, owner.id))
-        new = self.temporary(kind)
-        whole = n.Call(call.func, (n.Name(old), *more), kwargs)
-        site = self.fw.callees.call_site(fn, (n.Name(old), *more), kwargs, (kind, *(self.kind(a) for a in (*more, *(v for _, v in kwargs)))))
-        self.fw.call(n.Assign(new, whole, line=s.line), new, site, out, steps)
-        out.append(self.fw.copy(s))
-        steps.steps.append(WholeStep(s.line, owner.id, new))
-        return True
-
-    def writer(self, s: Any, target: str | None, e: n.Call, site: Site | None, out: list[n.Stmt], steps: Block) -> bool:
-        """Functions that write into an argument: ``out=``, ``np.add.at``, ``np.copyto``."""
-        name = e.func.name if type(e.func) is n.Attr else ""
-        outs = [v for k, v in e.kwargs if k == "out"]
-        if outs and type(outs[0]) is n.Name and site is not None and site.callee is not None:
-            return self.out_argument(s, target, e, site, outs[0], out, steps)
-        if name == "at" and len(e.args) == 3 and type(e.args[0]) is n.Name:
-            ufunc = e.func.value.name if type(e.func) is n.Attr and type(e.func.value) is n.Attr else ""
-            if ufunc not in ("add", "subtract"):
-                raise self.fw.unsupported(s, f"np.{ufunc}.at on an array that is differentiated")
-            index = self.kept(s, e.args[1], out)
-            out.append(self.fw.copy(s))
-            sign = "+" if ufunc == "add" else "-"
-            steps.steps.append(GatherStep(s.line, e.args[0].id, index, e.args[2], self.kind(e.args[2]), sign))
-            return True
-        if name == "copyto" and len(e.args) == 2 and not e.kwargs and type(e.args[0]) is n.Name:
-            out.append(self.fw.copy(s))
-            self.write(s, n.Index(e.args[0], n.Const(Ellipsis)), e.args[1], out, steps)
-            return True
-        raise self.fw.unsupported(s, f"{name or 'a call'} that writes into an array that is differentiated", "assign the result instead")
-
-    def out_argument(self, s: Any, target: str | None, e: n.Call, site: Site, buffer: n.Name, out: list[n.Stmt],
-                     steps: Block) -> bool:  # fmt: skip
-        if any(k == "where" for k, _ in e.kwargs):
-            raise self.fw.unsupported(s, "out= together with where= on an array that is differentiated")
-        kwargs = tuple((k, v) for k, v in e.kwargs if k != "out")
-        args = site.args
-        kinds = tuple(self.kind(a) for a in (*args, *(v for _, v in kwargs)))
-        new = self.temporary(self.kind(buffer))
-        inner = self.fw.callees.call_site(site.callee, args, kwargs, kinds)
-        self.fw.call(n.Assign(new, n.Call(e.func, e.args, kwargs), line=s.line), new, inner, out, steps)
-        out.append(self.fw.copy(s))
-        steps.steps.append(WholeStep(s.line, buffer.id, new))
-        if target is not None and target in self.fw.active:
-            steps.steps.append(CopyStep(s.line, target, buffer.id))
         return True
 
 

@@ -47,13 +47,18 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
 def shadowed_params(
     resolved: Resolved, wanted: tuple[str, ...], results: tuple[int, ...] | None, sharing: Sharing = NOTHING_SHARED
 ) -> frozenset[str]:
-    """The parameters of a callee whose cotangents follow memory, so that they are not returned."""
+    """The parameters of a callee whose cotangents surely follow memory, so that they are not returned."""
     aliases = find_aliases(resolved, sharing) if sharing.shadows else aliases_of(resolved)
     if not aliases.mutated:
         return frozenset()
-    active, _ = activity(resolved, wanted, results)
+    active, _ = activity(resolved, wanted, results, written_params(aliases, wanted))
     shadowed = shadowed_names(resolved, aliases, active)
-    return frozenset(p for p in wanted if p in shadowed)
+    return frozenset(p for p in wanted if shadowed.get(p) in ("array", "container"))
+
+
+def written_params(aliases: Aliases, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """The parameters of a callee that it writes into, or shares with its caller: what is in them afterwards matters."""
+    return tuple(p for p in wanted if aliases.is_mutated(p))
 
 
 def is_simple_list(resolved: Resolved, aliases: Aliases, name: str) -> bool:
@@ -157,20 +162,22 @@ class AddStep(Step):
 
 @dataclass
 class WholeStep(Step):
-    """All of ``target`` is overwritten by the value of ``source``."""
+    """All of ``target`` is overwritten by the value of ``source`` (None: by something that has no cotangent)."""
 
     target: str
-    source: str
+    source: str | None
+    like: n.Expr | None = None  # what has the shape of the value, if it may have been broadcast into the target
 
     def reads(self) -> set[str]:
-        return {self.target, self.source}
+        return {self.target} if self.source is None else {self.target, self.source}
 
     def reverse(self, bars: Bars) -> None:
         shadow = n.Name(bars.bar_name(self.target))
-        if self.source in bars.active:
+        if self.source is not None and self.source in bars.active:
             taken = bars.names.new("taken_bar")
             bars.emit(n.Assign(taken, n.Call(n.Attr(shadow, "copy"))))
-            bars.contribute(self.source, n.Name(taken), owned=True)
+            part: n.Expr = n.Name(taken) if self.like is None else n.Call(UNBROADCAST, (n.Name(taken), self.like))
+            bars.contribute(self.source, part, owned=True)
         bars.emit(n.Store(n.Index(shadow, n.Const(Ellipsis)), n.Const(0.0)))
 
 
@@ -212,12 +219,16 @@ class ReadStep(Step):
     def reverse(self, bars: Bars) -> None:
         mode = bars.shadowed[self.source]
         scalar = isinstance(self.target_kind, Num) and self.target_kind.is_scalar
+        if type(self.index) is n.Slice and mode != "array" and self.target in bars.shadowed:
+            operands = (n.Name(self.source), as_key(self.index), n.Name(self.target))
+            bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_slice"), operands)))
+            return
         if bars.shadowed.get(self.target) == "array" and self.view is None:
             return
         bar = bars.taken(self.target) if self.view is not None else bars.entry_of(self.target)
         if bar is None:
             return
-        if mode == "array" and scalar and self.basic:
+        if mode == "array" and self.basic and (scalar or self.target not in bars.shadowed):
             bars.emit(n.Update(n.Index(n.Name(bars.bar_name(self.source)), self.index), "+", bar.expr))
             return
         if mode == "array" and not self.basic:

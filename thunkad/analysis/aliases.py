@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.writing import first_is_written, is_numpy, out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
@@ -30,14 +31,6 @@ _VIEWS = {
     "split_starred", "max", "min", "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj",
 }  # fmt: skip
 _FRESH_IN_NUMPY = {"max", "min", "copy", "diag", "positive"}  # on arrays these make memory of their own
-
-#: Methods that change their owner.
-MUTATING_METHODS = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
-    "discard setfield setflags byteswap".split()
-)
-#: Functions that write into their first argument.
-WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
 
 
 @dataclass(frozen=True)
@@ -86,8 +79,9 @@ class Aliases:
         return self.find(name) in self.mutated
 
     def written_after(self, s: n.Stmt, name: str) -> bool:
-        """Whether the memory of ``name`` may be written once ``s`` has run."""
-        return self.find(name) in self.after.get(id(s), frozenset())
+        """Whether the memory of ``name`` may be written once ``s`` has read it."""
+        found = self.find(name)
+        return found in self.after.get(id(s), ()) or any(self.find(x) == found for x in self.written_by.get(id(s), ()))
 
     def members(self, names: Any) -> dict[str, list[str]]:
         out: dict[str, list[str]] = {}
@@ -182,6 +176,8 @@ class _Finder:
                 self.link(target, self.sources(s.value, self.resolved.sites.get(id(s))))
         elif t is n.For:
             self.link(s.target, self.sources(s.iter, self.resolved.sites.get(id(s))))
+        elif t is n.With and s.target is not None:
+            self.link(s.target, self.memory(s.item))
         elif t is n.Append:
             self.link(s.target, self.memory(s.value))
         elif t is n.Store:
@@ -194,7 +190,7 @@ class _Finder:
 
     def effect(self, e: n.Call, site: Site | None) -> None:
         """A call may put what it is given into what it is given."""
-        if site is not None and (site.how == "constant" or _module_of(site.callee) == "numpy"):
+        if site is not None and (site.how == "constant" or is_numpy(site.callee)):
             return
         names = self.memory(e)
         for other in names[1:]:
@@ -204,6 +200,8 @@ class _Finder:
         t = type(e)
         if t is n.Name:
             return [e.id]
+        if site is not None and site.how == "constant" and t is not n.Call:
+            return []
         if t is n.Inplace:
             return self.memory(e.left)
         if t in (n.Const, n.Ref, n.Global, n.Compare, n.Unary, n.Slice):
@@ -227,7 +225,7 @@ class _Finder:
         return not _gathers(self.resolved, e.index)
 
     def call(self, e: n.Call, site: Site | None) -> list[str]:
-        outs = [i for k, v in e.kwargs if k == "out" for i in self.memory(v)]
+        outs = [i for v in out_operands(site, e) for i in self.memory(v)]
         if site is None:
             return self.memory(e)
         if site.how == "constant":
@@ -265,17 +263,10 @@ class _Finder:
         return []
 
     def written_by_call(self, e: n.Call, site: Site | None) -> list[str]:
-        out = [i for k, v in e.kwargs if k == "out" for i in self.memory(v)]
-        if type(e.func) is n.Attr:
-            name = e.func.name
-            if name in MUTATING_METHODS:
-                out += self.memory(e.func.value)
-            if name in WRITING_FUNCTIONS and e.args:
-                out += self.memory(e.args[0])
-            if name == "at" and e.args and (site is None or site.how in ("dynamic", "missing")):
-                out += self.memory(e.args[0])
-        if site is not None and isinstance(site.callee, np.ufunc) and len(site.args) > site.callee.nin:
-            out += [i for a in site.args[site.callee.nin :] for i in self.memory(a)]
+        out = [i for v in out_operands(site, e) for i in self.memory(v)]
+        first = first_is_written(site, e)
+        if first is not None:
+            out += self.memory(first)
         if site is not None and site.how in ("inside", "lifted"):
             out += [i for p, a in site.bound if p in self.mutates(site) for i in self.memory(a)]
         return out
@@ -288,11 +279,6 @@ def root_of(target: n.Expr) -> str | None:
     while type(target) in (n.Index, n.Attr):
         target = target.value
     return target.id if type(target) is n.Name else None
-
-
-def _module_of(fn: Any) -> str:
-    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
-    return "numpy" if isinstance(fn, np.ufunc) else str(module).split(".")[0]
 
 
 def _gathers(resolved: Resolved, index: n.Expr) -> bool:

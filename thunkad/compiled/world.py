@@ -33,7 +33,8 @@ from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
-from thunkad.kinds.results import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR, binary, call
+from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR
+from thunkad.kinds.results import binary, call
 from thunkad.pipeline import reached
 from thunkad.rules.entry import RRULE, name_of
 from thunkad.rules.resolve import Decision, lookup

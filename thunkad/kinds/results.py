@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,19 +31,6 @@ from thunkad.kinds.lattice import (
     shaped,
     value_of,
 )
-
-UFUNC_OF_OPERATOR = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
-    "**": np.power, "@": np.matmul, "<<": np.left_shift, ">>": np.right_shift, "|": np.bitwise_or, "^": np.bitwise_xor,
-    "&": np.bitwise_and,
-}  # fmt: skip
-UFUNC_OF_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
-FUNCTION_OF_OPERATOR = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
-    "|": operator.or_, "^": operator.xor, "&": operator.and_,
-}  # fmt: skip
-FUNCTION_OF_UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 
 _COMPLEX_RESULTS = {np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft, np.fft.rfft2,
                     np.fft.rfftn, np.fft.ihfft}  # fmt: skip
@@ -171,7 +157,11 @@ def indexed_axes(container: Num, index: Kind) -> int | None:
 def element(container: Kind, index: Kind, constant: Any = None) -> Kind:
     """The kind of ``container[index]``; ``constant`` is a one-tuple of the index when it is a literal."""
     if isinstance(container, Num):
-        return shaped(container.field, indexed_axes(container, index))
+        axes = indexed_axes(container, index)
+        parts = index.items if isinstance(index, Tuple) else (index,)
+        if axes == 0 and any(isinstance(k, Known) and k.value is Ellipsis or k == Opaque(type(Ellipsis)) for k in parts):
+            return Num("array", container.field, 0)  # a view, even of one element
+        return shaped(container.field, axes)
     if isinstance(container, Tuple):
         if constant is not None and type(constant[0]) is int and -len(container.items) <= constant[0] < len(container.items):
             return container.items[constant[0]]
@@ -299,7 +289,8 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         return _SHAPE
     elif fn in (np.zeros, np.ones, np.empty, np.eye, np.identity) or fn is np.linspace:
         field = "real" if "dtype" not in kwargs and len(args) < 2 or fn is np.linspace and field != "complex" else "any"
-        return shaped(field, allocated_axes(fn, args), array=True)
+        axes = allocated_axes(fn, args)
+        return Num("array", field, 0) if axes == 0 else shaped(field, axes, array=True)
     elif fn in (np.isclose, np.iscomplexobj, np.allclose, np.array_equal):
         field = "bool"
     elif field in ("int", "bool") and fn not in (np.arange, np.reshape, np.concatenate, np.stack, np.max, np.min, np.sum, np.array):
@@ -311,7 +302,10 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         return Num("scalar", field) if whole else shaped(field, reduced_axes(args, kwargs))
     axes = _AXES.get(fn) if _hashable(fn) else None
     if axes is not None:
-        return shaped(field, axes(args, kwargs), array=fn not in (np.dot, np.inner))
+        count = axes(args, kwargs)
+        if count == 0 and fn in _KEEP_ARRAYS:
+            return Num("any", field)  # an array without axes
+        return shaped(field, count, array=fn not in (np.dot, np.inner))
     if fn in _SCALARS and all(isinstance(a, Num) for a in args):
         return Num("any", field)
     return Num("any", field)
@@ -397,6 +391,9 @@ _AXES: dict[Any, Any] = {
     np.clip: lambda a, k: most_axes(a), np.reshape: lambda a, k: shape_length(a[1]) if len(a) > 1 else None,
     np.nan_to_num: _same_axes, np.linalg.inv: _same_axes, np.linalg.cholesky: _same_axes,
 }  # fmt: skip
+
+
+_KEEP_ARRAYS = (np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.full, np.reshape, np.transpose, np.where)
 
 
 def _array_method(name: str, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:

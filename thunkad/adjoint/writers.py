@@ -1,0 +1,275 @@
+"""Calls of library functions that write into an array: ``out=``, ``np.add.at``, ``np.put`` and the like, ``y.sort()``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thunkad.adjoint.bars import Bars
+from thunkad.adjoint.mutation import KEEP, GatherStep, WholeStep
+from thunkad.adjoint.steps import LIKE, Block, CopyStep, Step, give
+from thunkad.analysis.sites import Site
+from thunkad.analysis.writing import is_numpy, out_operands, out_position
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Kind, Num
+from thunkad.rules.template import template_of
+from thunkad.runtime import moves
+from thunkad.runtime.shapes import broadcast
+
+BROADCAST = n.Ref("broadcast", broadcast)
+CHOSEN, SCATTERED, SPREAD = (n.Ref(f.__name__, f) for f in (moves.chosen, moves.scattered, moves.spread))
+MOVES, PUT_MOVES, TAKE_MOVED = (n.Ref(f.__name__, f) for f in (moves.moves, moves.put_moves, moves.take_moved))
+
+#: Functions that move values into an array: their parameters, the first of which is the array; ``=`` marks the values.
+_MOVERS: dict[Any, tuple[str, ...]] = {
+    np.put: ("a", "ind", "=v", "mode"),
+    np.place: ("arr", "mask", "=vals"),
+    np.putmask: ("a", "mask", "=values"),
+    np.copyto: ("dst", "=src", "casting", "where"),
+    np.fill_diagonal: ("a", "=val", "wrap"),
+    np.put_along_axis: ("arr", "indices", "=values", "axis"),
+}
+_METHODS = {"put": np.put, "sort": np.sort, "partition": np.partition}
+
+
+@dataclass
+class MoveStep(Step):
+    """Elements of ``target`` were overwritten by elements of ``value``, as ``move`` says."""
+
+    target: str
+    move: str
+    value: n.Expr
+    value_kind: Kind
+
+    def reads(self) -> set[str]:
+        return {self.target, *walk.names(self.value)}
+
+    def reverse(self, bars: Bars) -> None:
+        shadow = n.Name(bars.bar_name(self.target))
+        if not (type(self.value) is n.Name and self.value.id in bars.active):
+            bars.emit(n.Store(n.Index(shadow, n.Index(n.Name(self.move), n.Const(0))), n.Const(0.0)))
+            return
+        taken = n.Name(bars.names.new("taken_bar"))
+        bars.emit(n.Assign(taken.id, n.Call(TAKE_MOVED, (shadow, n.Name(self.move), self.value)), site="collects"))
+        is_number = isinstance(self.value_kind, Num)
+        give(bars, self.value, taken if is_number else n.Call(LIKE, (taken, self.value)), maybe_zero=not is_number)
+
+
+@dataclass
+class ChosenStep(Step):
+    """``target`` are the elements of ``source`` that ``where`` lets through."""
+
+    target: str
+    source: n.Name
+    like: n.Expr
+    where: n.Expr
+
+    def reads(self) -> set[str]:
+        return {self.source.id}
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.take(self.target)
+        if bar is not None:
+            give(bars, self.source, n.Call(SCATTERED, (bar, self.source, self.like, self.where)))
+
+
+class Writers:
+    """The part of :class:`thunkad.adjoint.mutate.Mutation` that knows the library."""
+
+    fw: Any
+    kind: Any
+    kept: Any
+    temporary: Any
+    is_shadowed: Any
+    write: Any
+
+    def writer(self, s: Any, target: str | None, e: n.Call, site: Site | None, out: list[n.Stmt], steps: Block) -> bool:
+        """A call whose ``written`` argument is shadowed."""
+        if site is None:
+            raise self.refused(s, "a call that writes into an array that is differentiated")
+        buffers = out_operands(site, e)
+        if buffers:
+            return self.out_argument(s, target, e, site, buffers, out, steps)
+        callee, args, kwargs = site.callee, site.args, dict(site.kwargs)
+        name = getattr(callee, "__name__", "a call")
+        if getattr(callee, "__objclass__", None) is np.ndarray:
+            if name == "fill" and len(args) == 2:
+                out.append(self.fw.copy(s))
+                self.write(s, n.Index(args[0], n.Const(Ellipsis)), args[1], out, steps)
+                return True
+            if name in ("sort", "partition"):
+                return self.overwrite(s, args[0], _METHODS[name], args[1:], site.kwargs, out, steps)
+            callee = _METHODS.get(name, callee)
+        ufunc = getattr(callee, "__self__", None)
+        if isinstance(ufunc, np.ufunc) and name == "at" and args and type(args[0]) is n.Name:
+            return self.at(s, ufunc, args, out, steps)
+        if callee in _MOVERS:
+            return self.mover(s, callee, args, kwargs, out, steps)
+        raise self.refused(s, f"{name}, which writes into an array that is differentiated,")
+
+    def refused(self, s: Any, what: str, hint: str = "assign the result of a call that makes a new array instead") -> UnsupportedSyntaxError:
+        found: UnsupportedSyntaxError = self.fw.unsupported(s, what, hint)
+        return found
+
+    # ------------------------------------------------------------ moves
+
+    def mover(self, s: Any, callee: Any, args: tuple[n.Expr, ...], kwargs: dict[Any, n.Expr], out: list[n.Stmt],
+              steps: Block) -> bool:  # fmt: skip
+        parameters = _MOVERS[callee]
+        bound = dict(zip((p.lstrip("=") for p in parameters), args)) | kwargs
+        target, values = bound.pop(parameters[0], None), next((bound.pop(p[1:], None) for p in parameters if p[0] == "="), None)
+        if None in bound or type(target) is not n.Name or values is None or not self.is_shadowed(target):
+            raise self.refused(s, f"{callee.__name__} with these arguments, of which one is differentiated,")
+        casting = bound.pop("casting", None) if callee is np.copyto else None  # noqa: F841  (places can always be cast)
+        if callee is np.copyto and "where" not in bound:
+            out.append(self.fw.copy(s))
+            self.write(s, n.Index(target, n.Const(Ellipsis)), values, out, steps)
+            return True
+        before = tuple(bound.pop(p) for p in parameters[1 : [p[0] for p in parameters].index("=")] if p in bound)
+        move = self.fw.names.new("move")
+        head = (target, values) if callee is np.put else (n.Ref(callee.__name__, callee), target, values)
+        call = n.Call(PUT_MOVES if callee is np.put else MOVES, (*head, *before), tuple(bound.items()))
+        out.append(n.Assign(move, call, line=s.line))
+        out.append(self.fw.copy(s))
+        steps.steps.append(MoveStep(s.line, target.id, move, values, self.kind(values)))
+        return True
+
+    def at(self, s: Any, ufunc: np.ufunc, args: tuple[n.Expr, ...], out: list[n.Stmt], steps: Block) -> bool:
+        if ufunc not in (np.add, np.subtract) or len(args) != 3:
+            hint = "np.add.at and np.subtract.at are; of others, loop over the indices"
+            raise self.refused(s, f"np.{ufunc.__name__}.at on an array that is differentiated", hint)
+        target, index, value = args
+        assert type(target) is n.Name
+        index = self.kept(s, index, out)
+        out.append(self.fw.copy(s))
+        sign = "+" if ufunc is np.add else "-"
+        steps.steps.append(GatherStep(s.line, target.id, index, value, self.kind(value), sign))
+        return True
+
+    # ------------------------------------------------------------ all of an array
+
+    def overwrite(self, s: n.Stmt, owner: n.Name, fn: Any, more: Any, kwargs: Any, out: list[n.Stmt], steps: Block) -> bool:
+        """All of ``owner`` becomes ``fn(owner, …)``."""
+        kind = self.kind(owner)
+        old, new = self.temporary(kind), self.temporary(kind)
+        out.append(n.Assign(old, n.Call(KEEP, (owner,)), line=s.line))
+        steps.steps.append(CopyStep(s.line, old, owner.id))
+        args = (n.Name(old), *more)
+        kinds = (kind, *(self.kind(a) for a in (*more, *(v for _, v in kwargs))))
+        site = self.fw.callees.call_site(fn, args, kwargs, kinds)
+        call = n.Call(n.Attr(n.Ref("np", np), fn.__name__), args, kwargs)
+        self.fw.call(n.Assign(new, call, line=s.line), new, site, out, steps)
+        out.append(self.fw.copy(s))
+        steps.steps.append(WholeStep(s.line, owner.id, new))
+        return True
+
+    def out_argument(self, s: Any, target: str | None, e: n.Call, site: Site, buffers: tuple[n.Expr, ...], out: list[n.Stmt],
+                     steps: Block) -> bool:  # fmt: skip
+        """``f(…, out=buffer)``: as ``f(…)``, and then all of the buffer is overwritten by the result."""
+        buffer = self.buffer_of(s, buffers)
+        where = dict(site.kwargs).get("where")
+        kwargs = tuple((k, v) for k, v in site.kwargs if k not in ("out", "where"))
+        place = out_position(site.callee)
+        args = site.args if any(k == "out" for k, _ in site.kwargs) or place is None else site.args[:place] + site.args[place + 1 :]
+        if not is_numpy(site.callee) or where is not None and not isinstance(site.callee, np.ufunc):
+            raise self.refused(s, "out= of this function, together with these arguments and a differentiated array,")
+        if where is not None:
+            return self.masked(s, target, e, site, buffer, where, args, kwargs, out, steps)
+        if site.how == "constant" or not any(self.fw.is_active(a) for a in (*args, *(v for _, v in kwargs))):
+            out.append(self.fw.copy(s))
+            steps.steps.append(WholeStep(s.line, buffer.id, None))
+            return True
+        kinds = tuple(self.kind(a) for a in (*args, *(v for _, v in kwargs)))
+        inner = self.fw.callees.call_site(site.callee, args, kwargs, kinds)
+        inner = replace(inner, result=seeded(inner.result, self.kind(buffer)))
+        new = self.temporary(inner.result)
+        like: n.Expr | None = n.Name(new) if isinstance(site.callee, np.ufunc) else None
+        if like is not None and type(e.func) is n.Attr and as_written(inner, kwargs):
+            self.fw.call(n.Assign(new, e, line=s.line), new, inner, out, steps)
+            for x in out[-3:]:
+                if type(x) is n.Assign and x.target == new:
+                    x.site = "collects"
+            if target is not None:
+                out.append(n.Assign(target, n.Name(new), line=s.line))
+            operands = tuple(dict.fromkeys(a for a in args if not is_scalar(self.kind(a)))) or args[:1]
+            like = operands[0] if len(operands) == 1 else n.Call(BROADCAST, operands)
+        else:
+            func = n.Ref(site.callee.__name__, site.callee) if is_method(e, site) else e.func
+            self.fw.call(n.Assign(new, n.Call(func, args, kwargs), line=s.line), new, inner, out, steps)
+            out.append(self.fw.copy(s))
+        steps.steps.append(WholeStep(s.line, buffer.id, new, like))
+        return True
+
+    def buffer_of(self, s: Any, buffers: tuple[n.Expr, ...]) -> n.Name:
+        """The one array that is written."""
+        found = buffers
+        if len(found) == 1 and type(found[0]) is n.Name and not isinstance(self.kind(found[0]), Num):
+            name = found[0].id
+            for x in walk.statements(self.fw.resolved.function.body):
+                if type(x) is n.Assign and x.target == name and type(x.value) is n.TupleExpr:
+                    found = x.value.items
+        if len(found) != 1 or not self.is_shadowed(found[0]) or not isinstance(self.kind(found[0]), Num):
+            raise self.refused(s, "out= with anything but one array", "write out=y instead of out=(y,)")
+        return found[0]
+
+    def masked(self, s: Any, target: str | None, e: n.Call, site: Site, buffer: n.Name, where: n.Expr, args: Any, kwargs: Any,
+               out: list[n.Stmt], steps: Block) -> bool:  # fmt: skip
+        """``ufunc(…, out=buffer, where=mask)``: the ufunc of the chosen elements, stored where they were chosen."""
+        if kwargs:
+            raise self.refused(s, "where= together with other keywords on an array that is differentiated")
+        mask = self.fw.names.new("chosen")
+        out.append(n.Assign(mask, n.Call(SPREAD, (where, buffer)), line=s.line))
+        chosen: list[n.Expr] = []
+        for a in args:
+            part = self.fw.names.temporary()
+            kind = self.kind(a)
+            self.fw.resolved.kinds[part] = Num("array", kind.field if isinstance(kind, Num) else "any", 1)
+            out.append(n.Assign(part, n.Call(CHOSEN, (a, buffer, n.Name(mask))), line=s.line))
+            if type(a) is n.Name and a.id in self.fw.active:
+                self.fw.active = self.fw.active | {part}
+                steps.steps.append(ChosenStep(s.line, part, a, buffer, n.Name(mask)))
+            chosen.append(n.Name(part))
+        kinds = tuple(self.fw.resolved.kinds[c.id] for c in chosen)  # type: ignore[union-attr]
+        new = self.temporary(Num("array", "any", 1))
+        inner = self.fw.callees.call_site(site.callee, tuple(chosen), (), kinds)
+        if inner.how == "constant" or not any(c.id in self.fw.active for c in chosen):  # type: ignore[union-attr]
+            value: n.Expr = n.Const(0.0)
+        else:
+            call = n.Call(n.Ref(site.callee.__name__, site.callee), tuple(chosen))
+            self.fw.call(n.Assign(new, call, line=s.line), new, inner, out, steps)
+            value = n.Name(new)
+        out.append(self.fw.copy(s))
+        self.fw.resolved.kinds[mask] = Num("array", "bool")
+        self.write(s, n.Index(buffer, n.Name(mask)), value, out, steps)
+        return True
+
+
+def as_written(site: Site, kwargs: Any) -> bool:
+    """Whether a ufunc's call may stay as the user wrote it: its rule does not read the result, which the buffer replaces."""
+    if site.how != "rule" or site.entry is None or site.entry.layer != "library" or kwargs:
+        return False
+    template = template_of(site.entry)
+    if template is None or not template.plain or type(template.value) is not n.Name:
+        return False
+    read = {i for _, r in zip(site.args, template.results) if r is not None for i in walk.names(r)}
+    return template.value.id not in read.union(*(walk.reads(x) for x in template.reverse))
+
+
+def seeded(result: Kind, buffer: Kind) -> Kind:
+    """The kind of a result whose cotangent comes from this buffer, which may be complex where the result is real."""
+    if isinstance(result, Num) and isinstance(buffer, Num) and result.field != buffer.field:
+        return Num(result.form, "any", result.ndim)
+    return result
+
+
+def is_scalar(kind: Kind) -> bool:
+    return isinstance(kind, Num) and kind.is_scalar
+
+
+def is_method(e: n.Call, site: Site) -> bool:
+    """Whether the call is one of a method, so that its owner is the first argument of the site."""
+    return len(site.args) > len(e.args)

@@ -1,0 +1,75 @@
+"""Which calls of library functions write into an argument, and which argument it is."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.sites import Site
+from thunkad.ir import nodes as n
+from thunkad.kinds.lattice import Num
+
+#: Methods that change their owner.
+MUTATING_METHODS = frozenset(
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put partition itemset resize add "
+    "discard setfield setflags byteswap".split()
+)
+#: Functions that write into their first argument.
+WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
+
+
+@functools.lru_cache(maxsize=None)
+def out_position(fn: Any) -> int | None:
+    """The place at which ``fn`` takes ``out`` by position, or None."""
+    if isinstance(fn, np.ufunc):
+        return fn.nin
+    if fn in (np.dot, np.ndarray.dot):
+        return 2
+    name = getattr(fn, "__name__", "")
+    if getattr(fn, "__objclass__", None) is np.ndarray:
+        fn = getattr(np, name, None)  # the method has the parameters of the function
+    try:
+        parameters = list(inspect.signature(fn).parameters.values()) if fn is not None else []
+    except (TypeError, ValueError):
+        return None
+    for k, p in enumerate(parameters):
+        if p.name == "out":
+            return k if p.kind is p.POSITIONAL_OR_KEYWORD else None
+    return None
+
+
+def out_operands(site: Site | None, e: n.Call) -> tuple[n.Expr, ...]:
+    """What a call is given as ``out``."""
+    found = tuple(v for k, v in e.kwargs if k == "out")
+    if found or site is None or not is_numpy(site.callee):
+        return found
+    place = out_position(site.callee)
+    return () if place is None else site.args[place : place + getattr(site.callee, "nout", 1)]
+
+
+def first_is_written(site: Site | None, e: n.Call) -> n.Expr | None:
+    """The argument that a function such as ``np.copyto`` writes into, or the owner of a method that changes it."""
+    if type(e.func) is n.Attr:
+        name = e.func.name
+        if name in MUTATING_METHODS and not (site is not None and is_numpy(site.callee) and not is_method(site)):
+            return e.func.value
+        known = site is not None and site.how not in ("dynamic", "missing")
+        if name in WRITING_FUNCTIONS or name == "at" and not known:
+            return e.args[0] if e.args else next((v for k, v in e.kwargs if k in ("dst", "a", "arr")), None)
+        return None
+    if site is not None and is_numpy(site.callee) and getattr(site.callee, "__name__", "") in (*WRITING_FUNCTIONS, "at"):
+        return site.args[0] if site.args else next((v for _, v in site.kwargs), None)
+    return None
+
+
+def is_method(site: Site) -> bool:
+    """Whether the callee is a method of an array, its owner the first argument."""
+    return getattr(site.callee, "__objclass__", None) is np.ndarray or bool(site.kinds) and not isinstance(site.kinds[0], Num)
+
+
+def is_numpy(fn: Any) -> bool:
+    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
+    return isinstance(fn, np.ufunc) or isinstance(getattr(fn, "__self__", None), np.ufunc) or str(module).split(".")[0] == "numpy"
