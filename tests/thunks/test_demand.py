@@ -409,3 +409,40 @@ def test_t40_a_missing_derivative_poisons_what_follows_and_is_absorbed_by_zero()
         ad.grad(lambda n: p.open_order(np.sin(n) * 2.0, 0.5) + n)(2.0)
     assert ad.grad(lambda n: p.open_order(np.floor(n), 0.5) + n)(2.0) == 1.0
     assert ad.ZeroTangent() * ad.NotImplementedTangent("…") is ad.ZeroTangent()
+
+
+class Holder:
+    def __init__(self, mul):
+        self.mul = mul
+
+    def times(self, a, b):
+        return self.mul(a, b)
+
+
+def test_an_unknown_callee_is_differentiated_for_what_is_wanted() -> None:
+    def positional(functions, a, b):
+        return np.sum(functions[0](a, b))
+
+    def by_keyword(functions, a, b):
+        return np.sum(functions[0](a=a, b=b))
+
+    def starred(functions, a, b):
+        return np.sum(functions[0](a, *[b]))
+
+    def plain(a, b):
+        return p.pasted(a, b)
+
+    def collecting(*args, **kwargs):
+        return p.pasted(args[0] if args else kwargs["a"], args[1] if len(args) > 1 else kwargs["b"])
+
+    a, b = p.matrices((2, 3), (3, 2))
+    for callee in (plain, Holder(p.pasted).times):
+        for f in (positional, by_keyword):
+            np.testing.assert_allclose(ad.grad(f, argnums=1)([callee], a, b), np.ones((2, 2)) @ b.T)
+            assert thunks_run() == ["a"]
+            np.testing.assert_allclose(ad.grad(f, argnums=2)([callee], a, b), a.T @ np.ones((2, 2)))
+            assert thunks_run() == ["b"]
+    for callee in (plain, collecting, Holder(p.pasted).times):
+        for f in (positional, by_keyword, starred):
+            np.testing.assert_allclose(ad.grad(f, argnums=1)([callee], a, b), np.ones((2, 2)) @ b.T)
+            np.testing.assert_allclose(ad.grad(f, argnums=2)([callee], a, b), a.T @ np.ones((2, 2)))
