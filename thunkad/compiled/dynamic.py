@@ -38,6 +38,7 @@ _NUMBER = (float, int, complex, np.ndarray, np.generic)
 #: Cotangents of a whole call: of the callee, of the positional arguments, of the keyword arguments.
 Cotangents = tuple[Any, list[Any], dict[str, Any]]
 Back = Callable[[Any], Cotangents]
+Wrt = frozenset[Any] | None
 
 
 def entering(back: Back, value_bar: Any) -> Any:
@@ -58,7 +59,7 @@ class Pull:
 
     def call(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """The value of ``fn(*args, **kwargs)`` and its pullback for the places in ``wrt``."""
-        value, back = self.whole(fn, args, kwargs)
+        value, back = self.whole(fn, args, kwargs, frozenset(wrt))
 
         def pullback(value_bar: Any) -> tuple[Any, ...]:
             value_bar = entering(back, value_bar)
@@ -89,13 +90,14 @@ class Pull:
     def sharing(self, names: Iterable[str]) -> Sharing:
         return Sharing(volatile=tuple(names)) if self.kept else NOTHING_SHARED
 
-    def whole(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+    def whole(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
+        """``wrt``: for which of the callee (None), positions and keywords cotangents are wanted; without it for all."""
         if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
             fn = _UFUNC[fn]
         if isinstance(fn, functools.partial):
             return self.partial(fn, args, kwargs)
         if isinstance(fn, types.MethodType):
-            return self.method(fn, fn.__func__, fn.__self__, args, kwargs)
+            return self.method(fn, fn.__func__, fn.__self__, args, kwargs, wrt)
         owner = getattr(fn, "__self__", None)
         if isinstance(fn, types.BuiltinMethodType) and owner is not None and not isinstance(kind_of(fn), Known):
             function = getattr(type(owner), fn.__name__, None)
@@ -112,9 +114,9 @@ class Pull:
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         if decision is not None and decision.how == "alternative":
             return self.function(decision.entry.function, args, kwargs)
-        return self.by_kind(fn, args, kwargs)
+        return self.by_kind(fn, args, kwargs, wrt)
 
-    def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+    def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         if not callable(fn):
             fn(*args, **kwargs)  # raises as it does in the user's function
         carries = _carries(args) or _carries(tuple(kwargs.values()))
@@ -126,7 +128,7 @@ class Pull:
         if isinstance(fn, types.FunctionType):
             if lifted_of(fn) in self.world.lifted:
                 return self.lifted(fn, args, kwargs)
-            return self.function(fn, args, kwargs)
+            return self.function(fn, args, kwargs, wrt)
         wrapped = getattr(fn, "__wrapped__", None)
         if type(fn).__name__ == "_lru_cache_wrapper" and wrapped is not None:
             return self.whole(wrapped, args, kwargs)
@@ -201,7 +203,7 @@ class Pull:
             back.keeps_thunks = True  # type: ignore[attr-defined]
         return value, back
 
-    def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+    def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         """A Python function: compiled for the kinds of these arguments."""
         import inspect
 
@@ -216,7 +218,10 @@ class Pull:
         bound.apply_defaults()
         values = tuple(bound.arguments.values())
         kinds = tuple(map(kind_of, values))
-        demand = tuple(name for name, kind in zip(bound.arguments, kinds) if may_have_tangent(kind))
+        wanted = None if wrt is None else parameters_at(signature, len(args), kwargs, wrt)
+        demand = tuple(
+            name for name, kind in zip(bound.arguments, kinds) if may_have_tangent(kind) and (wanted is None or name in wanted)
+        )
         if not demand and not self.world.target_reads_captured(fn, None, kinds):
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         with self.world.lock:
@@ -297,8 +302,12 @@ class Pull:
 
         return value, through
 
-    def method(self, fn: Any, function: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
-        value, back = self.whole(function, (owner, *args), kwargs)
+    def method(
+        self, fn: Any, function: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None
+    ) -> tuple[Any, Back]:
+        if wrt is not None:  # the callee's cotangent is that of the owner, the first argument of the function
+            wrt = frozenset(0 if w is None else w + 1 if isinstance(w, int) else w for w in wrt)
+        value, back = self.whole(function, (owner, *args), kwargs, wrt)
 
         def through(value_bar: Any) -> Cotangents:
             _, of_args, of_kwargs = back(value_bar)
@@ -334,6 +343,17 @@ class Pull:
             return NO_TANGENT, positional, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
 
         return value, back
+
+
+def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: frozenset[Any]) -> set[str]:
+    """The parameters that receive the arguments at these places of a call with ``count`` positional arguments."""
+    places = signature.bind(*range(count), **{k: k for k in kwargs}).arguments
+    out: set[str] = set()
+    for name, place in places.items():
+        inside = place if isinstance(place, tuple) else place.values() if isinstance(place, dict) else (place,)
+        if not wrt.isdisjoint(inside):
+            out.add(name)
+    return out
 
 
 _UFUNC_OR_EMPTY = type("_Operators", (), {"__contains__": lambda self, fn: _hashable(fn) and fn in _UFUNC})()
