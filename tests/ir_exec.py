@@ -249,6 +249,9 @@ class _Run:
         else:
             delattr(self.value(s.target.value), s.target.name)
 
+    def _s_SetGlobal(self, s: n.SetGlobal) -> None:
+        self.namespace[s.name] = self.value(s.value)  # type: ignore[index]
+
     def _s_Effect(self, s: n.Effect) -> None:
         self.value(s.value)
 

@@ -54,6 +54,7 @@ class Callees(Protocol):
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
     def pull(self, kept: bool = False) -> n.Ref: ...
     def pull_packed(self) -> n.Ref: ...
+    def assigned_global(self, resolved: Resolved, name: str, value: n.Expr, line: int) -> None: ...
 
 
 class Forward:
@@ -107,6 +108,9 @@ class Forward:
             out.append(self.copy(s))
         elif t is n.Effect:
             self.check_effect(s)
+            out.append(self.copy(s))
+        elif t is n.SetGlobal:
+            self.callees.assigned_global(self.resolved, s.name, s.value, s.line)
             out.append(self.copy(s))
         elif not guarded(self, s, out, steps) and t is not n.Return:
             out.append(self.copy(s))

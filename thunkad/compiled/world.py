@@ -22,6 +22,7 @@ from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import Captured, hoist, sources
 from thunkad.compiled.derivations import Derivation, Derivations
+from thunkad.compiled.assigned_globals import AssignedGlobals
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.guards import Guards
 from thunkad.compiled.load import Slot, load
@@ -59,6 +60,7 @@ class World:
         self.edges: dict[tuple[Any, tuple[Kind, ...]], Decision] = {}
         self.forward_edges: dict[tuple[Any, tuple[Kind, ...]], Decision] = {}
         self.guards = Guards()
+        self.assigned = AssignedGlobals()
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
@@ -127,7 +129,12 @@ class World:
         """Forward mode in this world."""
         return Forwarding(self)
 
+    def assigned_global(self, resolved: Resolved, name: str, value: n.Expr, line: int) -> None:
+        """Note that generated code of ``resolved`` assigns a global variable of the user's."""
+        self.assigned.note(self, resolved, name, value, line)
+
     def global_value(self, owner: Any, name: str) -> Any:
+        self.assigned.check(owner, name)
         value = lookup_name(owner, name) if owner is not None else getattr(__builtins__, name, None)
         self.guards.name(owner, name, value)
         return value

@@ -42,6 +42,8 @@ class Scan:
             self.locals.update(dict.fromkeys(walk.writes(s)))
             for e in walk.expressions(s):
                 self._expression(e, bound)
+            if type(s) is n.SetGlobal:
+                self.globals[s.name] = None
             if type(s) is n.Append:
                 self._read(s.target, bound)
             elif type(s) in (n.For, n.While) and s.stop is not None:

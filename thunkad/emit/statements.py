@@ -40,6 +40,9 @@ class _Body:
 
     def define(self, f: n.Function, name: str) -> ast.FunctionDef:
         body = self.block(f.body)
+        written = dict.fromkeys(s.name for s in walk.statements(f.body) if type(s) is n.SetGlobal)
+        if written:
+            body.insert(0, _at(ast.Global(list(written)), f.line))
         more: dict[str, Any] = {"type_params": []} if sys.version_info >= (3, 12) else {}
         out = ast.FunctionDef(
             name=name, args=arguments(all_parameters(f)), body=body, decorator_list=[], returns=None, **more
@@ -97,6 +100,8 @@ class _Body:
             return [ast.Delete([self._target(s.target, ast.Del())])]
         if t is n.Effect:
             return [ast.Expr(expr(s.value))]
+        if t is n.SetGlobal:
+            return [_assign(write(s.name), expr(s.value))]
         if t is n.If:
             return [ast.If(expr(s.test), self.block(s.body), self.block(s.orelse) if s.orelse else [])]
         if t is n.For:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from thunkad.adjoint.inline import bind_rule, fold
-from thunkad.analysis.sites import Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError
 from thunkad.forward.memory import Summary, changes_first, makes_fresh
 from thunkad.forward.template import STRETCH, ZERO_REF, ForwardTemplate, dots_of, drop_zeros, forward_template, is_zero, without_dots
@@ -34,6 +34,7 @@ class Pushed(Protocol):
 
     def pushed(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> n.Ref: ...
     def push(self) -> n.Ref: ...
+    def assigned_global(self, resolved: Resolved, name: str, value: n.Expr, line: int) -> None: ...
     def summary(self, site: Site) -> Summary: ...
 
 

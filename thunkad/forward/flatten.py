@@ -65,6 +65,8 @@ class _Flatten:
             self.emit(n.Append(s.target, self.atom(s.value)))
         elif t is n.Delete:
             self.emit(n.Delete(self.place(s.target)))
+        elif t is n.SetGlobal:
+            self.emit(n.SetGlobal(s.name, self.atom(s.value)))
         elif t is n.Effect:
             self.emit(n.Effect(self.value(s.value)))
         elif t is n.Return:

@@ -163,6 +163,9 @@ class Push:
             self.loop(s)
         elif t is n.While:
             self.out.append(n.While(self.block(s.test_body), s.test, self.block(s.body), s.stop, line=s.line))
+        elif t is n.SetGlobal:
+            self.calls.callees.assigned_global(self.resolved, s.name, s.value, s.line)
+            self.keep(s)
         elif t is n.With:
             self.with_(s)
         elif t is n.Try:

@@ -337,6 +337,14 @@ class Try(Stmt):
 
 
 @dataclass(slots=True)
+class SetGlobal(Stmt):
+    """``global name; name = value``: the function itself keeps the variable in a local, and writes every value back."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(slots=True)
 class Raise(Stmt):
     """``raise exc from cause``"""
 

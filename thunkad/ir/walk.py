@@ -102,7 +102,7 @@ def substitute(e: n.Expr, mapping: dict[str, n.Expr]) -> n.Expr:
 def expressions(s: n.Stmt) -> tuple[n.Expr, ...]:
     """The expressions that ``s`` itself evaluates (not those of nested blocks)."""
     t = type(s)
-    if t in (n.Assign, n.Unpack, n.Effect, n.Return, n.Append):
+    if t in (n.Assign, n.Unpack, n.Effect, n.Return, n.Append, n.SetGlobal):
         return (s.value,)
     if t is n.Store:
         return (s.value, *children(s.target))
@@ -218,6 +218,8 @@ def map_stmt(s: n.Stmt, f: Callable[[n.Expr], n.Expr], bind: Callable[[str], str
     if t is n.Delete:
         target = n.Name(bind(s.target.id)) if type(s.target) is n.Name else f(s.target)
         return n.Delete(target, **where)
+    if t is n.SetGlobal:
+        return n.SetGlobal(s.name, f(s.value), **where)
     if t is n.Effect:
         return n.Effect(f(s.value), **where)
     if t is n.Return:

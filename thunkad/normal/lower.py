@@ -48,8 +48,17 @@ def lower(source: SourceLike) -> n.Function:
     node: Any = source.node
     with deep_recursion():
         scopes = Scopes(node)
-        builder = Builder(source, scopes, Names(scopes.global_names), Env(scopes.root, None))
+        builder = Builder(source, scopes, Names(scopes.global_names), Env(scopes.root, Env(scopes.outside, None)))
         if type(node).__name__ == "AsyncFunctionDef":
             builder.unsupported(node, "an 'async' function can't be differentiated", "Differentiate a plain function.")
+        builder.line = node.lineno
+        for variable in scopes.shared_outside():
+            builder.unsupported(
+                node,
+                f"the function assigns the global variable '{variable}', which a function made in it uses",
+                "Return the new value instead, or keep it in an attribute of an object.",
+            )
+        assert builder.env.parent is not None
+        builder.enter_outside(builder.env.parent)
         name = source.name if source.name.isidentifier() else "function"
         return function_body(builder, node, name)

@@ -40,6 +40,7 @@ class Slot:
 
     atom: n.Expr
     cell: bool = False
+    outside: str | None = None  # the global variable whose values it mirrors
 
 
 @dataclass(eq=False)
@@ -234,9 +235,9 @@ class Builder:
         return slot
 
     def local(self, name: str, node: Any = None) -> str | None:
-        """The local that ``name`` is bound in directly; None if it lives in a cell."""
+        """The local that ``name`` is bound in directly; None if it lives in a cell or in the module."""
         slot = self.own(name, node)
-        if slot.cell:
+        if slot.cell or slot.outside is not None:
             return None
         assert type(slot.atom) is n.Name
         return slot.atom.id
@@ -247,8 +248,22 @@ class Builder:
         if local is not None:
             self.assign(local, value)
             return
+        slot = self.own(name)
+        if slot.outside is not None:
+            assert type(slot.atom) is n.Name
+            self.assign(slot.atom.id, value)
+            self.emit(n.SetGlobal(slot.outside, slot.atom))
+            return
         atom = value if isinstance(value, n.ATOMS) else self.temp(value)
         self.emit(n.Store(n.Attr(self.own(name).atom, "value"), atom))
+
+    def enter_outside(self, env: Env) -> None:
+        """Give the global variables that the function assigns their places, with their values of now where they are read."""
+        for name in sorted(env.scope.bound):
+            local = self.names.new(name)
+            env.slots[name] = Slot(n.Name(local), outside=name)
+            if self.scopes.read_first(name):
+                self.assign(local, n.Global(name))
 
     def enter(self, env: Env, params: dict[str, n.Expr]) -> None:
         """Give the variables of ``env`` their places; ``params`` are values that are there already."""

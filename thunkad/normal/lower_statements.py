@@ -114,8 +114,10 @@ def _augmented(b: Builder, node: Any) -> None:
     op = BINARY[type(node.op)]
     target: n.Name | n.Index | n.Attr
     cell = False
+    outside: str | None = None
     if type(node.target).__name__ == "Name":
-        cell = b.own(node.target.id, node.target).cell
+        slot = b.own(node.target.id, node.target)
+        cell, outside = slot.cell, slot.outside
         place = b.read(node.target.id)
         assert isinstance(place, (n.Name, n.Attr))
         target = place
@@ -125,6 +127,8 @@ def _augmented(b: Builder, node: Any) -> None:
     value = b.atom(node.value)
     if (calls, rebindings) == (b.calls, b.rebindings) or not _disturbed(target, b.block[start:], cell):
         b.emit(n.Update(target, op, value))
+        if outside is not None:
+            b.emit(n.SetGlobal(outside, target))
         return
     # The right side may change what the left side held before it: read first, as Python does.
     rest = b.block[start:]
@@ -140,6 +144,8 @@ def _augmented(b: Builder, node: Any) -> None:
     b.emit(n.Update(old, op, value))
     if type(target) is n.Name:
         b.assign(target.id, old)
+        if outside is not None:
+            b.emit(n.SetGlobal(outside, old))
     else:
         b.emit(n.Store(target, old))
 
@@ -177,6 +183,8 @@ def _delete_one(b: Builder, target: Any) -> None:
         place, _ = location(b, target)
         b.emit(n.Delete(place))
         return
+    if b.own(target.id, target).outside is not None:
+        b.unsupported(target, f"'del {target.id}' of a global variable can't be differentiated", "Leave it out.")
     local = b.local(target.id, target)
     if b.scopes.is_captured(b.env.scope, target.id):
         b.unsupported(
@@ -214,4 +222,4 @@ def _import_from(b: Builder, node: Any) -> None:
 
 @lowers("Global", "Nonlocal")
 def _declaration(b: Builder, node: Any) -> None:
-    """Reading is harmless; an assignment to a variable of outside is refused where it stands."""
+    """What they mean is in the scopes; an assignment to a variable of an enclosing function is refused where it stands."""

@@ -48,6 +48,7 @@ class Scope:
     inline: bool = False
     functions: dict[str, Scope] = field(default_factory=dict)  # nested functions that are inlined, by their names
     cells: set[str] = field(default_factory=set)
+    outside: Scope | None = None  # what holds the global variables that the function assigns
 
     @property
     def is_comprehension(self) -> bool:
@@ -56,10 +57,14 @@ class Scope:
     def owner(self, name: str) -> Scope | None:
         """The scope whose variable ``name`` is here; None for a name from outside the whole function."""
         if name in self.globals:
-            return None
+            return self.outer(name)
         if name in self.bound and name not in self.nonlocals:
             return self
-        return None if self.parent is None else self.parent.owner(name)
+        return self.outer(name) if self.parent is None else self.parent.owner(name)
+
+    def outer(self, name: str) -> Scope | None:
+        """The scope of global variables if the function assigns ``name`` there; else None."""
+        return self.outside if self.outside is not None and name in self.outside.bound else None
 
     def inside(self, other: Scope) -> bool:
         """Whether this is ``other`` or lies within it."""

@@ -49,6 +49,10 @@ class Scopes:
         self._candidates: list[tuple[Scope, str]] = walk.candidates
         self._uses: list[Use] = walk.loads + walk.bindings
         self.global_names: set[str] = set()
+        self.outside = Scope(None, None, self.root.created)
+        self.outside.bound = {use.name for use in walk.bindings if use.name in use.scope.globals}
+        for scope in walk.scopes.values():
+            scope.outside = self.outside
         self.variables: dict[tuple[Scope, str], Variable] = {}
         self._resolve(walk.loads, walk.bindings)
         self.constant = {key for key, v in self.variables.items() if len(v.bindings) == 1 and v.name in v.owner.params}
@@ -71,6 +75,19 @@ class Scopes:
     def outside_names(self, scope: Scope) -> set[str]:
         """Names from outside the whole function that ``scope`` uses, itself or through functions inlined into it."""
         return {use.name for use in self._used_by(scope) if use.scope.owner(use.name) is None}
+
+    def shared_outside(self) -> list[str]:
+        """Global variables that the function assigns and that a function made in it, which may escape, uses."""
+        return sorted(v.name for v in self._captured if v.owner is self.outside)
+
+    def read_first(self, name: str) -> bool:
+        """Whether the function may read the global variable ``name`` before it assigns it."""
+        variable = self.variables[self.outside, name]
+        own = [b.at for b in variable.bindings if b.scope is self.root and not b.delete]
+        return any(
+            use.scope is not self.root or not any(made.dominates(use.at) for made in own)
+            for use in (*variable.loads, *(b for b in variable.bindings if b.scope is not self.root))
+        )
 
     def is_captured(self, scope: Scope, name: str) -> bool:
         """Whether a nested function that is not inlined uses the variable that ``name`` means in ``scope``."""
@@ -98,8 +115,9 @@ class Scopes:
         for uses, kind in ((bindings, "bindings"), (loads, "loads")):
             for use in uses:
                 owner = use.scope.owner(use.name)
-                if owner is None:
+                if owner is None or owner is self.outside:
                     self.global_names.add(use.name)
+                if owner is None:
                     continue
                 variable = self.variables.setdefault((owner, use.name), Variable(owner, use.name))
                 getattr(variable, kind).append(use)
