@@ -89,6 +89,7 @@ class Forward:
     def statement(self, s: n.Stmt, out: list[n.Stmt], steps: Block) -> None:
         t = type(s)
         self.current = s
+        s = as_display(s, self.resolved.sites.get(id(s)))
         if self.mutation.handles(s, out, steps):
             return
         if t is n.Assign:
@@ -477,6 +478,14 @@ def loop_header(loop: n.For | n.While) -> set[str]:
 
 def maybe_unbound(resolved: Resolved) -> frozenset[str]:
     return frozenset(resolved.hollow)
+
+
+def as_display(s: n.Stmt, site: Site | None) -> n.Stmt:
+    """``d = dict(a=x)`` as ``d = {"a": x}``; any other statement as it is."""
+    if type(s) is not n.Assign or site is None or site.callee is not dict or site.args or not all(k for k, _ in site.kwargs):
+        return s
+    keys, values = tuple(n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
+    return n.Assign(s.target, n.DictExpr(keys, values), line=s.line)
 
 
 def is_number(kind: Kind) -> bool:
