@@ -102,8 +102,13 @@ class Mutation(Writers):
         if t is n.Delete and type(s.target) is n.Index and self.is_shadowed(s.target.value):
             if not isinstance(self.kind(s.target.value), Sequence):
                 raise self.fw.unsupported(s, "del of an entry of a container that is differentiated")
+            if type(s.target.index) is n.Slice:
+                raise self.fw.unsupported(s, "del of a slice of a list that is differentiated")
+            position = self.fw.names.new("position")
+            where = n.Call(n.Ref("position_in", _position_in), (s.target.index, s.target.value))
+            out.append(n.Assign(position, where, line=s.line))
             out.append(self.fw.copy(s))
-            steps.steps.append(ListStep(s.line, s.target.value.id, ("insert", (s.target.index,)), None))
+            steps.steps.append(ListStep(s.line, s.target.value.id, ("insert", (n.Name(position),)), None))
             return True
         if t is n.Effect and type(s.value) is n.Call:
             return self.call(s, None, s.value, out, steps)
@@ -348,8 +353,8 @@ class Mutation(Writers):
             elif name == "insert":
                 step = ListStep(s.line, owner.id, ("pop", (e.args[0],)), e.args[1])
             elif name == "pop":
-                size = n.Call(n.Ref("len", len), (owner,))
-                step = ListStep(s.line, owner.id, ("insert", (e.args[0] if e.args else size,)), None, target)
+                # the last entry goes back to the end of the list of slots; the primal's list may have any length by then
+                step = ListStep(s.line, owner.id, ("append", ()), None, target)
             elif name == "reverse":
                 step = ListStep(s.line, owner.id, ("reverse", ()), None)
             elif name == "sort":
@@ -360,9 +365,9 @@ class Mutation(Writers):
                 raise self.fw.unsupported(s, f"list.{name}() on a list that is differentiated")
             if name == "pop" and e.args:
                 position = self.fw.names.new("position")
-                out.append(n.Assign(position, e.args[0], line=s.line))
-                where = n.Call(n.Ref("position_in", _position_in), (n.Name(position), owner))
-                step = ListStep(s.line, owner.id, ("insert", (where,)), None, target)
+                where = n.Call(n.Ref("position_in", _position_in), (e.args[0], owner))
+                out.append(n.Assign(position, where, line=s.line))
+                step = ListStep(s.line, owner.id, ("insert", (n.Name(position),)), None, target)
             out.append(self.fw.copy(s))
             steps.steps.append(step)
             return True
@@ -417,5 +422,5 @@ class Mutation(Writers):
 
 
 def _position_in(position: int, xs: Any) -> int:
-    """Where ``xs.pop(position)`` took its entry from."""
-    return position if position >= 0 else position + len(xs) + 1
+    """Where ``xs.pop(position)`` will take its entry from."""
+    return position if position >= 0 else position + len(xs)

@@ -290,9 +290,9 @@ class ListStep(Step):
 
         slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
         name, args = self.undo
-        if name == "insert":
+        if name in ("insert", "append"):
             bar = None if self.result is None else bars.entry_of(self.result)
-            bars.emit(n.Effect(n.Call(n.Attr(slots, "insert"), (*args, ZERO_REF if bar is None else bar.expr))))
+            bars.emit(n.Effect(n.Call(n.Attr(slots, name), (*args, ZERO_REF if bar is None else bar.expr))))
             return
         call = n.Call(n.Attr(slots, name), args)
         if self.value is None or type(self.value) is not n.Name or self.value.id not in bars.active:
