@@ -49,7 +49,7 @@ class Callees(Protocol):
     def pair(
         self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
         sharing: Sharing = NOTHING_SHARED
-    ) -> tuple[n.Ref, n.Ref, frozenset[str]]: ...
+    ) -> tuple[n.Ref, n.Ref, frozenset[str], bool]: ...
     def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
     def pull(self, kept: bool = False) -> n.Ref: ...
@@ -355,15 +355,16 @@ class Forward:
         sharing = self.mutation.sharing(self.current, target, site)
         if sharing.shadows:
             results = None
-        forward, reverse, shadowed = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results, sharing)
+        forward, reverse, shadowed, takes_shadows = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results, sharing)
         saved = self.names.new(f"{target}_saved")
         out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line, site=site))
         operands = [e for p, e in site.bound if p in demand and p not in shadowed]
         places: list[tuple[n.Expr, n.Expr | None]]
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
         kinds = {e: k for (_, e), k in zip(site.bound, site.kinds)}
+        takes = takes_shadows or sharing.shadows
         call = reverse, (n.Name(saved),)
-        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=False, writes=bool(shadowed) or sharing.shadows,
+        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=takes, writes=takes,
                                         collects=captured is not None))  # fmt: skip
 
     def dynamic(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:

@@ -12,7 +12,7 @@ from thunkad.adjoint.checks import insert_checks
 from thunkad.adjoint.forward import Callees, Forward, make_bars
 from thunkad.adjoint.groups import lazy_pullback
 from thunkad.adjoint.mutate import Mutation
-from thunkad.adjoint.mutation import shadowed_names, shadowed_params
+from thunkad.adjoint.mutation import shadowed_names, shadowed_params, written_params
 from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases
@@ -100,9 +100,10 @@ class Generator:
         """
         seed = self.names.new("value_bar")
         shared_params = shadowed_params(self.resolved, wanted, results, self.sharing)
-        self.takes_shadows = self.seed_may_be_zero = bool(shared_params) or self.sharing.shadows
+        written = written_params(self.aliases, wanted)
+        self.takes_shadows = self.seed_may_be_zero = bool(written) or self.sharing.shadows
         sweeps = self.sweeps(wanted, lambda result: n.Name(seed), results)
-        outputs = [self.dense_output(sweeps, p) for p in wanted if p not in sweeps.bars.shadowed]
+        outputs = [self.dense_output(sweeps, p) for p in wanted if p not in shared_params]
         reverse: list[n.Stmt] = sweeps.bars.out
         last: n.Expr = outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))
         reverse = eliminate([*reverse, n.Return(last)], set(), self.purity)
@@ -139,7 +140,8 @@ class Generator:
     ) -> Sweeps:
         """``results``: the entries of the function's result that have a cotangent (None: all of it)."""
         resolved = self.resolved
-        active, entries = activity(resolved, wanted, results)
+        sinks = written_params(self.aliases, wanted) if self.takes_shadows else ()
+        active, entries = activity(resolved, wanted, results, sinks)
         self.reached("activity", (resolved, active, wanted))
         forward = Forward(resolved, active, self.names, self.callees, entries)
         shadowed = shadowed_names(resolved, self.aliases, active) if self.aliases.mutated else {}
@@ -236,6 +238,8 @@ class Generator:
         return type(e) is n.Const and type(e.value) is float
 
     def dense_output(self, sweeps: Sweeps, param: str) -> n.Expr:
+        if param in sweeps.bars.shadowed:
+            return sweeps.bars.number_part(param)
         sweeps.bars.expand(param)
         bar = sweeps.bars.live.get(param)
         return sweeps.bars.zero_of(param)[0] if bar is None else sweeps.bars.as_dense(param, bar)

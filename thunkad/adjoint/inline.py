@@ -13,10 +13,11 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.rules.entry import Entry, name_of
+from thunkad.runtime import complex as complex_helpers
 from thunkad.runtime.arrays import conjugate, unbroadcast
 
 SUM = n.Attr(n.Ref("np", np), "sum")
-REAL = n.Attr(n.Ref("np", np), "real")
+REAL = n.Ref("real_part", complex_helpers.real_part)
 
 
 def bind_rule(entry: Entry, site: Site, resolved: Resolved, line: int) -> dict[str, n.Expr] | None:

@@ -20,14 +20,15 @@ def active_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
 
 
 def activity(
-    resolved: Resolved, wanted: Iterable[str], results: tuple[int, ...] | None = None
+    resolved: Resolved, wanted: Iterable[str], results: tuple[int, ...] | None = None, sinks: Iterable[str] = ()
 ) -> tuple[frozenset[str], dict[str, frozenset[Any]]]:
     """Names that carry a cotangent, and for containers that are only read by constant keys the keys that matter.
 
-    ``results``: the entries of the function's result that have a cotangent (None: all of it).
+    ``results``: the entries of the function's result that have a cotangent (None: all of it); ``sinks``: parameters whose
+    memory the caller sees once the function has written into it.
     """
     varied = varied_names(resolved, wanted)
-    useful, entries = useful_names(resolved, varied, results)
+    useful, entries = useful_names(resolved, varied, results, sinks)
     return varied & (useful | entries.keys()), {x: frozenset(keys) for x, keys in entries.items() if x not in useful}
 
 
@@ -50,10 +51,10 @@ def varied_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
 
 
 def useful_names(
-    resolved: Resolved, varied: frozenset[str], results: tuple[int, ...] | None = None
+    resolved: Resolved, varied: frozenset[str], results: tuple[int, ...] | None = None, sinks: Iterable[str] = ()
 ) -> tuple[frozenset[str], dict[str, set[Any]]]:
     """Names that reach the result as a whole, and names of which only entries do, with their keys."""
-    useful: set[str] = set()
+    useful: set[str] = set(sinks)
     entries: dict[str, set[Any]] = {}
     tracked = tracked_names(resolved)
     statements = list(walk.statements(resolved.function.body))

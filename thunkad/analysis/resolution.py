@@ -17,7 +17,7 @@ from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds import results
+from thunkad.kinds import operators, results
 from thunkad.kinds.lattice import (
     PY_BOOL,
     PY_INT,
@@ -247,12 +247,12 @@ class _Run(CallSites):
         if type(e) is n.Inplace and not (isinstance(left, Num) and left.is_scalar or isinstance(left, (Tuple, Opaque))):
             return self.site(s, Site("inplace", args=args, kinds=kinds, result=left if isinstance(left, Num) else result, infix=True))
         if isinstance(left, Num) and isinstance(right, Num):
-            function: Any = results.UFUNC_OF_OPERATOR[e.op]
+            function: Any = operators.UFUNC_OF_OPERATOR[e.op]
         elif left is UNKNOWN or right is UNKNOWN or isinstance(left, Instance) or isinstance(right, Instance):
-            function = results.FUNCTION_OF_OPERATOR[e.op]
+            function = operators.FUNCTION_OF_OPERATOR[e.op]
             return self.site(s, Site("dynamic", function, args=args, kinds=kinds, result=result, infix=True))
         else:
-            function = results.FUNCTION_OF_OPERATOR[e.op]
+            function = operators.FUNCTION_OF_OPERATOR[e.op]
         return self.looked_up(s, function, args, (), kinds, result, infix=True)
 
     def unary(self, s: n.Stmt, e: n.Unary, operand: Kind) -> Kind:
@@ -260,8 +260,8 @@ class _Run(CallSites):
         if e.op == "not":
             return self.site(s, Site("constant", args=args, kinds=kinds, result=result, infix=True))
         if isinstance(operand, Num):
-            return self.looked_up(s, results.UFUNC_OF_UNARY[e.op], args, (), kinds, result, infix=True)
-        return self.site(s, Site("dynamic", results.FUNCTION_OF_UNARY[e.op], args=args, kinds=kinds, result=result, infix=True))
+            return self.looked_up(s, operators.UFUNC_OF_UNARY[e.op], args, (), kinds, result, infix=True)
+        return self.site(s, Site("dynamic", operators.FUNCTION_OF_UNARY[e.op], args=args, kinds=kinds, result=result, infix=True))
 
     def index(self, s: n.Stmt, e: n.Index) -> Kind | None:
         container, position = self.atom(e.value), self.atom(e.index)

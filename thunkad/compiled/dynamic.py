@@ -371,9 +371,9 @@ def lifted_of(fn: Any) -> Any:
 
 def refuse_writes(pair: Any, fn: Any) -> None:
     """A callee that was found at run time can't write into what is differentiated: its caller did not foresee it."""
-    if pair.shadowed:
+    if pair.writes:
         name = getattr(fn, "__qualname__", None) or getattr(fn, "name", "a function")
-        what = ", ".join(sorted(pair.shadowed))
+        what = ", ".join(sorted(pair.shadowed)) or "something it is given"
         raise UnsupportedSyntaxError(
             f"{name} writes in place into its argument {what}, and which function is called here is known only at run time",
             hint="call the function by its name, or return a new value instead of changing an argument",

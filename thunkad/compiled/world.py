@@ -16,7 +16,7 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.adjoint.generate import Generator
-from thunkad.adjoint.mutation import shadowed_params
+from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
@@ -48,6 +48,7 @@ class Pair:
 
     def __init__(self, forward: Slot, reverse: Slot, owner: Any) -> None:
         self.forward, self.reverse, self.owner = forward, reverse, owner
+        self.writes = False  # its reverse half takes the caller's shadows
         self.shadowed: frozenset[str] = frozenset()  # parameters written in place: their cotangents are in the caller's shadows
 
 
@@ -272,12 +273,12 @@ class World:
     def pair(
         self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
         sharing: Sharing = NOTHING_SHARED
-    ) -> tuple[n.Ref, n.Ref, frozenset[str]]:
+    ) -> tuple[n.Ref, n.Ref, frozenset[str], bool]:
         target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
             target = target.__init__
         pair = self.pair_for(target, owner, kinds, demand, results, sharing)
-        return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse), pair.shadowed
+        return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse), pair.shadowed, pair.writes
 
     def pair_for(
         self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], results: tuple[int, ...] | None = None,
@@ -308,6 +309,7 @@ class World:
                 return pair
             resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
             pair.shadowed = shadowed_params(resolved, demand, results, sharing)
+            pair.writes = bool(written_params(find_aliases(resolved, sharing), demand))
             generator = Generator(resolved, self, self.is_pure, reached, sharing)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse

@@ -18,6 +18,9 @@ from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.indexing import assigned_last
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
+#: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
+VALUES = (float, int, complex, np.generic, functools.partial, types.FunctionType, types.MethodType)
+
 
 class Shadows:
     """See the module's docstring.  What is shadowed is kept alive, so that its identity can't be reused meanwhile."""
@@ -98,7 +101,7 @@ class Shadows:
         if isinstance(item, types.MethodType) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
             self.add(x, item_bar)
             return
-        if isinstance(item, (np.ndarray, list, tuple, dict)) or isinstance(item_bar, Tangent):
+        if not isinstance(item, VALUES) and (isinstance(item, (np.ndarray, list, tuple, dict)) or isinstance(item_bar, Tangent)):
             self.add(item, item_bar)
             return
         slots = self.of(x)
@@ -112,9 +115,17 @@ class Shadows:
         else:
             slots[key] = add(slots[key], item_bar)
 
+    def add_slice(self, x: Any, key: slice, part: Any) -> None:
+        """Add the slots of ``part``, which is the list or tuple ``x[key]``, to those of ``x``; a slice of an array is a view."""
+        if isinstance(x, np.ndarray):
+            return
+        slots, more = self.of(x), self.of(part)
+        for k, place in enumerate(range(*key.indices(len(x)))):
+            slots[place] = add(slots[place], more[k])
+
     def accumulate(self, x: Any, x_bar: Any, more: Any) -> Any:
         """``x_bar + more`` for a number; what has memory takes ``more`` into its shadow and leaves ``x_bar`` alone."""
-        if not isinstance(x, (float, int, complex, np.generic)):
+        if not isinstance(x, VALUES):
             self.add(x, more)
             return x_bar
         return add(x_bar, more)
@@ -138,7 +149,7 @@ class Shadows:
 
     def number_part(self, x: Any, x_bar: Any) -> Any:
         """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""
-        return x_bar if isinstance(x, (float, int, complex, np.generic)) else ZERO
+        return x_bar if isinstance(x, VALUES) else ZERO
 
     def take_entry(self, x: Any, key: Any) -> Any:
         """The cotangent of a number that was stored at ``key``, whose slot is zero before that."""
