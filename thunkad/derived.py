@@ -13,7 +13,6 @@ from thunkad.compiled.nested import Derivative, marked
 from thunkad.errors import ArgumentError
 from thunkad.jacobians import columns, reverse_jacobian
 
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -26,8 +25,8 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
         Returns an array, a number, or a list or tuple of these (then a list or tuple of Jacobians).
     argnums : int or tuple of int
     mode : {None, 'reverse', 'forward'}
-        By pullbacks, one for each element of the result, or by pushforwards, one for each element of the argument.  None
-        takes what needs fewer of them (the result's shape is known after one run of ``f``).
+        By pullbacks, one for each element of the result, or by pushforwards, one for each element of the argument.
+        None is by pullbacks.
     """
     if mode not in (None, "reverse", "forward"):
         raise ArgumentError(f"mode is None, 'reverse' or 'forward', not {mode!r}")
@@ -43,7 +42,8 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
             return columns(f, args, argnums, kwargs)
         return tuple(columns(f, args, number, kwargs) for number in argnums)
 
-    return _named(f, "jacobian", derivative)
+    made = _named(f, "jacobian", derivative)
+    return marked(made, Derivative(f, "columns", argnums)) if isinstance(argnums, int) else made
 
 
 def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
@@ -68,11 +68,12 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
         blocks = [columns(gradient, args, number, kwargs) for number in argnums]
         return tuple(tuple(block[k] for block in blocks) for k in range(len(argnums)))
 
-    return _named(f, "hessian", derivative)
+    made = _named(f, "hessian", derivative)
+    return marked(made, Derivative(grad(f, argnums), "columns", argnums)) if isinstance(argnums, int) else made
 
 
 def hvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
-    """The product of the Hessian of ``f`` with a vector, without the Hessian: the gradient's derivative in one direction.
+    """The product of the Hessian of ``f`` with a vector, as the gradient's derivative in one direction.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def vhp(f: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
 
 
 def gauss_newton_product(f: Callable[..., Any], loss: Callable[..., Any], primals: Any, tangents: Any) -> Any:
-    """``Jᵀ H J v`` for ``loss(f(x))``: ``J`` of ``f``, ``H`` the Hessian of ``loss`` at ``f(x)``, none of them built."""
+    """``Jᵀ H J v`` for ``loss(f(x))``: ``J`` of ``f``, ``H`` the Hessian of ``loss`` at ``f(x)``; none is built."""
     value, value_dot = jvp(f, primals, tangents)
     curved = hvp(loss, (value,), (value_dot,))
     bars = tuple(vjp(f, *primals)[1](curved))
@@ -148,8 +149,8 @@ def stop_gradient(x: Any) -> Any:
 def hook(x: Any, fn: Callable[[Any], Any]) -> Any:
     """``x`` itself; in reverse its cotangent is replaced by ``fn(cotangent)`` (left as it is if that is None).
 
-    ``fn`` is called once for each time that the value is reached in the reverse sweep.  A hook changes derivatives, so it
-    has none itself in forward mode and in second derivatives: they refuse it.
+    ``fn`` is called once for each time that the value is reached in the reverse sweep.  A hook changes derivatives, so
+    it has none itself in forward mode and in second derivatives: they refuse it.
     """
     return x
 
@@ -159,5 +160,3 @@ def _named(f: Any, what: str, made: Callable[..., Any]) -> Callable[..., Any]:
     made.__name__ = made.__qualname__ = f"{what}({name})"
     made.__doc__ = f"{what} of {name}."
     return made
-
-

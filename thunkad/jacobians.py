@@ -10,6 +10,7 @@ import numpy as np
 
 from thunkad.api import jvp, vjp
 from thunkad.errors import ArgumentError
+from thunkad.runtime.columns import directions, side_by_side
 
 
 def reverse_jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str | None) -> Callable[..., Any]:
@@ -23,7 +24,9 @@ def reverse_jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...], mode
         numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for number in numbers:
             if not -len(args) <= number < len(args):
-                raise ArgumentError(f"argnums: {number} is out of range; the function was called with {len(args)} arguments")
+                raise ArgumentError(
+                    f"argnums: {number} is out of range; the function was called with {len(args)} arguments"
+                )
         found = tuple(_of_output(value, pullback, args[number], number) for number in numbers)
         return found[0] if single else found
 
@@ -73,40 +76,12 @@ def columns(f: Callable[..., Any], args: tuple[Any, ...], number: int, kwargs: d
     """The Jacobian for argument ``number``, one pushforward for each of its elements; its axes come last."""
     if kwargs:
         f = functools.partial(f, **kwargs)
-    x = args[number]
-    shape = np.shape(x)
-    if isinstance(x, (list, tuple, dict)) or not isinstance(x, (float, int, complex, np.ndarray, np.generic)):
-        raise ArgumentError(
-            "a Jacobian by forward mode and a Hessian need an argument that is a number or an array",
-            hint="put the parameters into one array, or use mode='reverse'",
-        )
-    number = number % len(args)
-    basis = np.eye(np.size(x), dtype=np.result_type(np.asarray(x).dtype, np.float16))
-    before, after = (None,) * number, (None,) * (len(args) - number - 1)
-    found = []
-    for row in basis:
-        e = np.reshape(row, shape) if shape else row[0]
-        found.append(jvp(f, args, (*before, e, *after))[1])
-    if not found:
-        found = [_zeros_like(f(*args))]
-    return _side_by_side(found, shape, found[0])
+    shape = np.shape(args[number])
+    found = [jvp(f, args, dots)[1] for dots in directions(args, number)]
+    return side_by_side(found or [_zeros_like(f(*args))], shape)
 
 
 def _zeros_like(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(_zeros_like, value))
     return np.zeros(np.shape(value))
-
-
-def _side_by_side(found: list[Any], shape: tuple[int, ...], like: Any) -> Any:
-    """Columns as one array whose last axes are ``shape``, entry by entry for a result of several parts."""
-    if isinstance(like, (list, tuple)):
-        parts = [_side_by_side([c[k] for c in found], shape, v) for k, v in enumerate(like)]
-        return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
-    if isinstance(like, dict):
-        return {k: _side_by_side([c[k] for c in found], shape, v) for k, v in like.items()}
-    if not shape:
-        return found[0]
-    if 0 in shape:
-        return np.zeros(np.shape(like) + shape)
-    return np.reshape(np.stack([np.asarray(c) for c in found], axis=-1), np.shape(like) + shape)

@@ -1,12 +1,12 @@
 """Rules of the functions that make derivatives: differentiating ``grad(f)`` is differentiating ``f``.
 
-The tangent of a derivative function is the tangent of the function that it is the derivative of (of what that captured).
+The tangent of a derivative function is that of the function that it is the derivative of (of what that captured).
 """
 
 from __future__ import annotations
 
 from thunkad.api import grad, value_and_grad
-from thunkad.derived import checkpoint, hook, stop_gradient
+from thunkad.derived import checkpoint, hessian, hook, jacobian, stop_gradient
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.tangents import NoTangent
 
@@ -39,6 +39,36 @@ def _(f, argnums=0, argnames=None, has_aux=False):
 @frule(value_and_grad)
 def _(f, argnums=0, argnames=None, has_aux=False, *, f_dot):
     return value_and_grad(f, argnums, argnames, has_aux), f_dot
+
+
+@rrule(hessian)
+def _(f, argnums=0):
+    h = hessian(f, argnums)
+
+    def pullback(h_bar):
+        return h_bar, NoTangent()
+
+    return h, pullback
+
+
+@frule(hessian)
+def _(f, argnums=0, *, f_dot):
+    return hessian(f, argnums), f_dot
+
+
+@rrule(jacobian)
+def _(f, argnums=0, mode=None):
+    j = jacobian(f, argnums, mode)
+
+    def pullback(j_bar):
+        return j_bar, NoTangent(), NoTangent()
+
+    return j, pullback
+
+
+@frule(jacobian)
+def _(f, argnums=0, mode=None, *, f_dot):
+    return jacobian(f, argnums, mode), f_dot
 
 
 @rrule(checkpoint)

@@ -5,8 +5,8 @@ reverse or forward code; its own derivatives are forward mode over the *pull* of
 
     f_pull(x, w) = f(x), J(x)ᵀ w
 
-for all inputs that are active outside, whatever the inner derivative was asked for.  One pass with tangents ``x_dot`` and
-``w_dot`` gives the cotangents for every kind of derivation, since ``d(Jᵀw)·x_dot = d/dx (w · J x_dot)``:
+for all inputs that are active outside, whatever the inner derivative was asked for.  One pass with tangents
+``x_dot`` and ``w_dot`` gives the cotangents for every kind of derivation, since ``d(Jᵀw)·x_dot = d/dx (w · J x_dot)``:
 
     g = grad(f)(x), cotangent u             x_dot = u, w = 1, w_dot = 0   →  cotangent of x
     v, g = value_and_grad(f)(x), (s, u)     x_dot = u, w = 1, w_dot = s
@@ -117,8 +117,8 @@ class Derivations:
             refuse_surrogates(self.world)
             if pair.shadowed:
                 raise UnsupportedSyntaxError(
-                    "a derivative inside a differentiated function of a function that changes its arguments or captured "
-                    "variables in place is not supported",
+                    "a derivative inside a differentiated function of a function that changes its arguments or "
+                    "captured variables in place is not supported",
                     hint="build new values instead",
                 )
             names = Names(set(d.params))
@@ -135,8 +135,10 @@ class Derivations:
             found = self._pulls[key] = self.whole(function, pair.forward, pair.reverse)
         return found
 
-    def dual(self, d: Derivation, kinds: tuple[Kind, ...], seed_kind: Kind, demand: tuple[str, ...], moving: tuple[str, ...]) -> Slot:
-        """Forward mode over the pull: ``(params, value_bar, dots of moving) -> (value, bars), (value_dot, bars_dot)``."""
+    def dual(
+        self, d: Derivation, kinds: tuple[Kind, ...], seed_kind: Kind, demand: tuple[str, ...], moving: tuple[str, ...]
+    ) -> Slot:
+        """Forward mode over the pull: ``(params, value_bar, dots) -> (value, bars), (value_dot, bars_dot)``."""
         pull = self.pull(d, kinds, demand)
         return self.world.forwarding.slot_for(pull.function, pull.owner, (*kinds[: len(d.params)], seed_kind), moving)
 
@@ -193,7 +195,9 @@ class Derivations:
         call = n.Call(ref(slot), (*map(n.Name, d.params), *self.by_parameter(d, kinds, given)))
         both = Names(set(d.parameters)).new("both")
         body: list[n.Stmt] = [n.Assign(both, call), n.Return(n.Name(both))]
-        return self.compiled(self.whole(n.Function(self.world.unique(d.__name__), [n.Param(p) for p in d.parameters], body), slot))
+        return self.compiled(
+            self.whole(n.Function(self.world.unique(d.__name__), [n.Param(p) for p in d.parameters], body), slot)
+        )
 
     def by_parameter(self, d: Derivation, kinds: tuple[Kind, ...], parts: list[n.Expr]) -> list[n.Expr]:
         """One tangent for each wanted parameter, from one for each pick."""
@@ -209,7 +213,9 @@ class Derivations:
             if isinstance(found, dict):
                 kind = kinds[d.params.index(p)]
                 if not isinstance(kind, Tuple):
-                    raise UnsupportedSyntaxError("a nested derivative of a function with that many arguments is not supported")
+                    raise UnsupportedSyntaxError(
+                        "a nested derivative of a function with that many arguments is not supported"
+                    )
                 found = n.TupleExpr(tuple(found.get(k, ZERO_REF) for k in range(len(kind.items))))
             out.append(found)
         return out
@@ -222,7 +228,9 @@ class Derivations:
             if k is None:
                 projected.append(n.Call(PROJECT, (by_name[p], n.Name(p))))
             else:
-                projected.append(n.Call(PROJECT, (n.Call(ENTRY, (by_name[p], n.Const(k))), n.Index(n.Name(p), n.Const(k)))))
+                projected.append(
+                    n.Call(PROJECT, (n.Call(ENTRY, (by_name[p], n.Const(k))), n.Index(n.Name(p), n.Const(k))))
+                )
         if d.single and len(projected) == 1:
             return projected[0]
         return n.TupleExpr(tuple(projected))
@@ -280,8 +288,13 @@ class Derivations:
     # ------------------------------------------------------------ the two halves for reverse mode
 
     def halves(
-        self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], forward_name: str, reverse_name: str,
-        volatile: tuple[str, ...] = ()
+        self,
+        d: Derivation,
+        kinds: tuple[Kind, ...],
+        demand: tuple[str, ...],
+        forward_name: str,
+        reverse_name: str,
+        volatile: tuple[str, ...] = (),
     ) -> tuple[Made, Made]:
         """``forward(params) -> (value, saved)`` and ``reverse(saved, value_bar) -> cotangents of demand``.
 
@@ -317,7 +330,9 @@ class Derivations:
         refuse_replay(self.world, d, kinds)
         pair = self.world.pair_for(d.target, d.owner, kinds, demand)
         if pair.shadowed:
-            raise UnsupportedSyntaxError("a checkpoint of a function that changes its arguments in place is not supported")
+            raise UnsupportedSyntaxError(
+                "a checkpoint of a function that changes its arguments in place is not supported"
+            )
         names = Names(set(d.params))
         value, saved, given, kept = (names.new(x) for x in ("value", "saved", "value_bar", "kept"))
         as_it_was = n.TupleExpr(tuple(n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in d.params))
@@ -343,23 +358,29 @@ class Derivations:
             return self.compiled(Made(d.target, d.owner))
         slot = Slot(d.__name__)
         if isinstance(d.target, Derivation):
-            raise UnsupportedSyntaxError("a checkpoint of a derivative is not supported", hint="checkpoint the function")
+            raise UnsupportedSyntaxError(
+                "a checkpoint of a derivative is not supported", hint="checkpoint the function"
+            )
         import inspect
 
         signature = inspect.signature(d.target, follow_wrapped=False)
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in signature.parameters.values()):
-            raise UnsupportedSyntaxError("a checkpoint of a function with *args, **kwargs or keyword-only parameters is not supported")
+            raise UnsupportedSyntaxError(
+                "a checkpoint of a function with *args, **kwargs or keyword-only parameters is not supported"
+            )
         slot.cell.cell_contents = d.target
         return slot
 
     def reverse(
-        self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], names: Names, value: n.Expr, given: n.Expr,
-        out: list[n.Stmt],
+        self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], names: Names, value: n.Expr,
+        given: n.Expr, out: list[n.Stmt],
     ) -> tuple[list[n.Expr], tuple[Slot, ...]]:  # fmt: skip
-        """The cotangents of ``demand`` from that of the derivation's value, by one pass of forward mode over the pull."""
+        """The cotangents of ``demand`` from that of the derivation's value: one pass of forward mode over the pull."""
         extra = dict(zip(d.parameters[len(d.params) :], d.picks if d.product == "jvp" else (("", None),)))
         inner = tuple(p for p in demand if p in d.params)
-        bars_wanted = tuple(dict.fromkeys((*inner, *(extra[p][0] for p in demand if d.product == "jvp" and p in extra))))
+        bars_wanted = tuple(
+            dict.fromkeys((*inner, *(extra[p][0] for p in demand if d.product == "jvp" and p in extra)))
+        )
         if not bars_wanted:
             bars_wanted = d.wanted[:1]
         self.seeding = ()
@@ -378,7 +399,10 @@ class Derivations:
         last = slot.function.body[-1]
         assert type(last) is n.Return and type(last.value) is n.TupleExpr
         if last.value.items[1] == ZERO_REF:  # nothing that it computes depends on what moves
-            out += [n.Assign(first_dot, ZERO_REF), n.Assign(bars_dot, n.TupleExpr((ZERO_REF,) * max(2, len(bars_wanted))))]
+            out += [
+                n.Assign(first_dot, ZERO_REF),
+                n.Assign(bars_dot, n.TupleExpr((ZERO_REF,) * max(2, len(bars_wanted)))),
+            ]
         else:
             out.append(n.Unpack((first_dot, bars_dot), n.Name(tangent)))
         one = len(bars_wanted) == 1

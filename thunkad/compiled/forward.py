@@ -28,7 +28,9 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
             continue
         kind = kind_of(primal)
         if not may_have_tangent(kind) or isinstance(kind, (Known, Opaque)):
-            raise NonDifferentiableArgumentError(f"argument {k} can't have a tangent: it is of type {type(primal).__name__}")
+            raise NonDifferentiableArgumentError(
+                f"argument {k} can't have a tangent: it is of type {type(primal).__name__}"
+            )
         if inside is None:
             dots[name] = dot
         else:

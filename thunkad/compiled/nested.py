@@ -1,7 +1,7 @@
 """Which derivation a derivative function is, and how the arguments of a call of it are bound.
 
-``grad(f)`` returns a function that carries a :class:`Derivative`.  Here it becomes a :class:`Derivation` of the innermost
-function that has code, whose leading parameters are what partials, methods and closures on the way have fixed.
+``grad(f)`` returns a function that carries a :class:`Derivative`.  Here it becomes a :class:`Derivation` of the
+innermost function that has code, whose leading parameters are what partials, methods and closures have fixed on the way.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def nests(what: str) -> Callable[[Any], Any]:
 
 @dataclass
 class Bound:
-    """A function with code and the arguments of one call of it, by parameter; ``own`` are the caller's positional ones."""
+    """A function with code and the arguments of a call by parameter; ``own`` are the caller's positional ones."""
 
     target: Any
     owner: Any
@@ -102,7 +102,9 @@ class Binder:
         numbers = (spec.argnums,) if single else tuple(spec.argnums)
         for number in numbers:
             if not -len(bound.own) <= number < len(bound.own):
-                raise ArgumentError(f"argnums: {number} is out of range; there are {len(bound.own)} positional arguments")
+                raise ArgumentError(
+                    f"argnums: {number} is out of range; there are {len(bound.own)} positional arguments"
+                )
         return tuple(bound.own[number] for number in numbers), single
 
     def bind(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
@@ -123,7 +125,9 @@ class Binder:
     def library(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
         function = self.world.library_function(fn, len(args), tuple(kwargs))
         names = tuple(p.name for p in function.params)
-        return Bound(function, None, names, (*args, *kwargs.values()), [(name, None) for name in names[skip : len(args)]])
+        return Bound(
+            function, None, names, (*args, *kwargs.values()), [(name, None) for name in names[skip : len(args)]]
+        )
 
     def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
         signature = inspect.signature(fn, follow_wrapped=False)
@@ -201,8 +205,6 @@ def callee_bar(f: Any, bars: list[Any]) -> Any:
     return bars.pop(0) if fixed_count(f) else NO_TANGENT
 
 
-
-
 def nested_site(world: Any, fn: Any, args: Any, kwargs: Any) -> Site | None:
     """What a call of a derivative function, of ``jvp`` or of ``vjp`` stands for at transform time."""
     if getattr(fn, NESTED, None) is not None:
@@ -210,8 +212,12 @@ def nested_site(world: Any, fn: Any, args: Any, kwargs: Any) -> Site | None:
     spec = derivative_of(fn)
     if spec is None:
         return None
+    if spec.product == "columns":
+        return Site("dynamic")
     if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
         return Site("dynamic")
-    binder = Binder(world, as_operand, n.TupleExpr, lambda named: n.DictExpr(tuple(map(n.Const, named)), tuple(named.values())))
+    binder = Binder(
+        world, as_operand, n.TupleExpr, lambda named: n.DictExpr(tuple(map(n.Const, named)), tuple(named.values()))
+    )
     d, bound = binder.derivation(spec, args, dict(kwargs))
     return Site("inside", d, bound=tuple(zip(bound.names, bound.values)))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
+
+import numpy as np
 
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, by_keyword, callee_bar, fixed_count, fixed_dots
 from thunkad.errors import ArgumentError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.columns import column, directions, side_by_side
+from thunkad.runtime.cotangents import add, dense, entry
 from thunkad.runtime.dots import tangent_for
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
 
 class NestedPullback:
-    """The pullback of a ``vjp`` that was called inside differentiated code: a function of the cotangent and the arguments."""
+    """The pullback of a ``vjp`` inside differentiated code: a function of the cotangent and of the arguments."""
 
     __thunkad_pullback__ = True
 
@@ -71,6 +75,8 @@ class Nested:
         if isinstance(fn, NestedPullback):
             return self.pull_pullback(fn, *args)
         spec: Derivative = fn.__thunkad_derivative__
+        if spec.product == "columns":
+            return self.pull_columns(spec, args, kwargs)
         d, bound = self.binder.derivation(spec, args, kwargs)
         value, back = self.halves(d, bound.values)
 
@@ -98,7 +104,8 @@ class Nested:
     def by_call(self, f: Any, bound: Bound, by_name: dict[str, Any], args: Any, kwargs: Any) -> Any:
         fixed = [by_name.get(p, NO_TANGENT) for p in bound.names[: fixed_count(f)]]
         own = [
-            by_name.get(p, NO_TANGENT) if k is None else entry(by_name.get(p, ZERO), k) for p, k in bound.own[: len(args)]
+            by_name.get(p, NO_TANGENT) if k is None else entry(by_name.get(p, ZERO), k)
+            for p, k in bound.own[: len(args)]
         ]
         return callee_bar(f, fixed), own, by_keyword(bound, by_name, kwargs)
 
@@ -145,7 +152,7 @@ class Nested:
 
         def pullback(both_bar: Any) -> Any:
             value_bar, pullback_bar = entry(both_bar, 0), entry(both_bar, 1)
-            of_f, own, named = NO_TANGENT, [ZERO] * len(args), {k: ZERO for k in kwargs}
+            of_f, own, named = NO_TANGENT, [ZERO] * len(args), dict.fromkeys(kwargs, ZERO)
             if not isinstance(value_bar, AbstractZero):
                 of_f, own, named = back(value_bar)
             if not isinstance(pullback_bar, AbstractZero):
@@ -161,11 +168,54 @@ class Nested:
         found, back = self.halves(d, (*bound.values, value_bar))
 
         def pullback(bars_bar: Any) -> Any:
-            by_name = back(self.disarranged(d, bound, bars_bar))
-            of_f, own, _ = self.by_call(fn.f, bound, by_name, fn.args, {})
-            return Tangent(NestedPullback, {"f": of_f, "args": tuple(own)}), [by_name.get(d.parameters[-1], ZERO)], {}
+            return self.pullback_cotangents(d, bound, fn, back(self.disarranged(d, bound, bars_bar)))
 
         return self.arranged(d, bound, found), pullback
+
+    def pullback_cotangents(self, d: Derivation, bound: Bound, fn: NestedPullback, by_name: dict[str, Any]) -> Any:
+        """Cotangents of a pullback and of its argument from those of the parameters of its derivation."""
+        of_f, own, _ = self.by_call(fn.f, bound, by_name, fn.args, {})
+        return Tangent(NestedPullback, {"f": of_f, "args": tuple(own)}), [by_name.get(d.parameters[-1], ZERO)], {}
+
+    def pullback_dots(
+        self, d: Derivation, bound: Bound, fn: NestedPullback, fn_dot: Any, seed_dot: Any
+    ) -> dict[str, Any]:
+        own = entry(fn_dot, "args")
+        dots = self.dots_of(fn.f, entry(fn_dot, "f"), bound, tuple(entry(own, k) for k in range(len(fn.args))), {})
+        dots[d.parameters[-1]] = seed_dot
+        return dots
+
+    # ------------------------------------------------------------ matrices, column by column
+
+    def pull_columns(self, spec: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A Jacobian or Hessian: each column is a ``jvp``."""
+        f = functools.partial(spec.f, **kwargs) if kwargs else spec.f
+        found = [self.pull_jvp(f, args, dots) for dots in directions(args, spec.argnums)]
+        shape = np.shape(args[spec.argnums])
+
+        def pullback(value_bar: Any) -> Any:
+            of_f: Any = NO_TANGENT
+            own: list[Any] = [ZERO] * len(args)
+            for k, (_, back) in enumerate(found):
+                _, (f_bar, primal_bars, _), _ = back((ZERO, column(value_bar, k, shape)))
+                of_f = add(of_f, f_bar)
+                own = [add(a, b) for a, b in zip(own, primal_bars)]
+            return of_f, own, dict.fromkeys(kwargs, ZERO)
+
+        return side_by_side([v for (_, v), _ in found], shape), pullback
+
+    def push_columns(self, spec: Derivative, fn_dot: Any, args: Any, arg_dots: Any, kwargs: dict[str, Any]) -> Any:
+        f = functools.partial(spec.f, **kwargs) if kwargs else spec.f
+        f_dot = Tangent(functools.partial, {"func": fn_dot}) if kwargs else fn_dot
+        shape = np.shape(args[spec.argnums])
+        values, tangents = [], []
+        for dots in directions(args, spec.argnums):
+            d, bound, moving = self.of_jvp(f, args, dots)
+            found = self.jvp_dots(d, bound, moving, (f, args, dots), (f_dot, arg_dots, (ZERO,) * len(args)))
+            (_, value), both = self.dual(d, (*bound.values, *(dots[k] for k in moving)), found)
+            values.append(value)
+            tangents.append(dense(entry(both, 1), value))
+        return side_by_side(values, shape), side_by_side(tangents, shape)
 
     # ------------------------------------------------------------ forward mode
 
@@ -177,18 +227,20 @@ class Nested:
             dots = self.jvp_dots(d, bound, moving, args, arg_dots)
             return self.dual(d, (*bound.values, *(args[2][k] for k in moving)), dots)
         if kind == "vjp":
-            value, value_dot = self.world.forwarding.pusher.whole(args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots)
+            value, value_dot = self.world.forwarding.pusher.whole(
+                args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots
+            )
             made = NestedPullback(self, args[0], tuple(args[1:]), kwargs)
             return (value, made), (value_dot, Tangent(NestedPullback, {"f": arg_dots[0], "args": tuple(arg_dots[1:])}))
         if isinstance(fn, NestedPullback):
             d, bound = self.of_pullback(fn)
-            own = entry(fn_dot, "args")
-            dots = self.dots_of(fn.f, entry(fn_dot, "f"), bound, tuple(entry(own, k) for k in range(len(fn.args))), {})
-            dots[d.parameters[-1]] = arg_dots[0]
+            dots = self.pullback_dots(d, bound, fn, fn_dot, arg_dots[0])
             value, value_dot = self.dual(d, (*bound.values, args[0]), dots)
             value_dot = ZERO if isinstance(value_dot, AbstractZero) else self.arranged(d, bound, value_dot)
             return self.arranged(d, bound, value), value_dot
         spec: Derivative = fn.__thunkad_derivative__
+        if spec.product == "columns":
+            return self.push_columns(spec, fn_dot, args, arg_dots, kwargs)
         d, bound = self.binder.derivation(spec, args, kwargs)
         return self.dual(d, bound.values, self.dots_of(spec.f, fn_dot, bound, arg_dots, kwarg_dots))
 
@@ -210,12 +262,12 @@ class Nested:
     def dual(self, d: Derivation, values: Any, dots: dict[str, Any]) -> Any:
         kinds = tuple(map(kind_of, values))
         demand = tuple(
-            p for p, k in zip(d.parameters, kinds) if may_have_tangent(k) and not isinstance(dots.get(p, ZERO), AbstractZero)
+            p
+            for p, k in zip(d.parameters, kinds)
+            if may_have_tangent(k) and not isinstance(dots.get(p, ZERO), AbstractZero)
         )
         if not demand:
             return self.value(d, tuple(values)), ZERO
         with self.world.lock:
             slot = self.world.forwarding.slot_for(d, None, kinds, demand)
         return slot.cell.cell_contents(*values, *(dots[p] for p in demand))
-
-

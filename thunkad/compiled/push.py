@@ -53,7 +53,11 @@ class Push:
         if isinstance(fn, types.MethodType):
             return self.whole(fn.__func__, ZERO, (fn.__self__, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         owner = getattr(fn, "__self__", None)
-        if isinstance(fn, types.BuiltinMethodType) and owner is not None and not isinstance(owner, (types.ModuleType, type)):
+        if (
+            isinstance(fn, types.BuiltinMethodType)
+            and owner is not None
+            and not isinstance(owner, (types.ModuleType, type))
+        ):
             found = getattr(type(owner), fn.__name__, None)
             if isinstance(owner, np.ndarray):
                 found = self.forwarding.array_member(fn.__name__)
@@ -87,7 +91,7 @@ class Push:
             return special
         if isinstance(fn, type):
             return self.construct(fn, args, arg_dots, kwargs, kwarg_dots)
-        call = getattr(type(fn), "__call__", None)
+        call = getattr(type(fn), "__call__", None)  # noqa: B004  (the method itself is wanted)
         if isinstance(call, types.FunctionType):
             return self.whole(call, ZERO, (fn, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         raise NoRuleError(
@@ -150,7 +154,7 @@ class Push:
             changed = [p for p, v in zip(names, values) if p in summary.mutated and isinstance(v, np.ndarray)]
             if changed:
                 raise UnsupportedSyntaxError(
-                    f"{name_of(fn)}, which is known only when the code runs, changes its argument {changed[0]!r} in place",
+                    f"{name_of(fn)}, found only when the code runs, changes its argument {changed[0]!r} in place",
                     hint="call it by its name",
                 )
             slot = forwarding.slot_for(target, owner, kinds, demand)
@@ -176,6 +180,4 @@ class Push:
 
 def _still(dots: Any) -> bool:
     """Whether nothing moves."""
-    return all(isinstance(d, AbstractZero) or isinstance(d, (tuple, list)) and _still(d) for d in dots)
-
-
+    return all(isinstance(d, AbstractZero) or (isinstance(d, (tuple, list)) and _still(d)) for d in dots)

@@ -102,7 +102,10 @@ class Forwarding:
         if key not in self._summaries:
             self._summaries[key] = Summary()
             for _ in range(2):
-                resolved = self.analysis(target, owner, kinds)
+                try:
+                    resolved = self.analysis(target, owner, kinds)
+                except Exception:
+                    break  # what is wrong with the callee is reported if its derivative is needed
                 self._summaries[key] = summary_of(resolved, memory_of(resolved, self.summary))
         return self._summaries[key]
 
@@ -138,7 +141,9 @@ class Forwarding:
         self.slots[key] = slot
         try:
             resolved = self.analysis(target, owner, kinds)
-            slot.function = pushforward(slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result)
+            slot.function = pushforward(
+                slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result
+            )
             slot.owner = resolved.owner
             self.world.load([slot.function], [slot], slot.owner)
         except BaseException:
@@ -165,5 +170,3 @@ def forward_decision(snapshot: Any, fn: Any, kinds: list[Kind]) -> Decision:
 
 def _is_users(decision: Decision) -> bool:
     return decision.entry is not None and decision.entry.layer == "user"
-
-

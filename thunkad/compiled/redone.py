@@ -11,10 +11,10 @@ from typing import Any
 
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Bound, by_keyword, callee_bar, fixed_count
+from thunkad.compiled.pull_nested import NestedPullback
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.rules.entry import name_of
 from thunkad.runtime.cotangents import add, entry
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved
 
@@ -83,8 +83,14 @@ class Redone:
         owner = getattr(callee, "__self__", None)
         builtin = isinstance(callee, types.BuiltinMethodType) and owner is not None
         if builtin and not isinstance(owner, (types.ModuleType, type)):
-            function = self.world.array_member(callee.__name__) if hasattr(owner, "dtype") else getattr(type(owner), callee.__name__)
-            value, value_dot = self.cotangents(function, ZERO, (owner, *args), (f_dot, *dots), kwargs, named, seed, seed_dot)
+            function = (
+                self.world.array_member(callee.__name__)
+                if hasattr(owner, "dtype")
+                else getattr(type(owner), callee.__name__)
+            )
+            _, value_dot = self.cotangents(
+                function, ZERO, (owner, *args), (f_dot, *dots), kwargs, named, seed, seed_dot
+            )
             return bars, self.arranged(fn, value_dot, owner_first=True)
         _, value_dot = self.cotangents(callee, f_dot, args, dots, kwargs, named, seed, seed_dot)
         return bars, self.arranged(fn, value_dot)
@@ -97,8 +103,12 @@ class Redone:
         what = getattr(fn, NESTED, None)
         if what == "jvp":
             return self.of_jvp(args, arg_dots, seed, seed_dot)
+        if isinstance(fn, NestedPullback):
+            return self.of_pullback(fn, fn_dot, args, arg_dots, seed, seed_dot)
         if what == "vjp":
-            raise UnsupportedSyntaxError("a derivative of order three through vjp is not supported", hint="use grad or jvp")
+            raise UnsupportedSyntaxError(
+                "a derivative of order three through vjp is not supported", hint="use grad or jvp"
+            )
         fn, bound, _ = self.bind(fn, args, kwargs)
         by_name = dict(zip(bound.names, bound.values))
         picks = tuple((p, None) for p in bound.names if may_have_tangent(kind_of(by_name[p])))
@@ -135,6 +145,24 @@ class Redone:
 
         return whole(value), ZERO if isinstance(value_dot, AbstractZero) else whole(value_dot)
 
+    def of_pullback(self, fn: NestedPullback, fn_dot: Any, args: Any, arg_dots: Any, seed: Any, seed_dot: Any) -> Any:
+        """The same for a call of the pullback of a ``vjp``."""
+        nested = self.world.derivatives
+        d, bound = nested.of_pullback(fn)
+        dots = nested.pullback_dots(d, bound, fn, fn_dot, arg_dots[0])
+        values = (*bound.values, args[0])
+        picks = tuple((p, None) for p, v in zip(d.parameters, values) if may_have_tangent(kind_of(v)))
+        outer = Derivation(d, None, d.parameters, "pull", picks, False)
+        dots[outer.parameters[-1]] = (
+            ZERO if isinstance(seed_dot, AbstractZero) else nested.disarranged(d, bound, seed_dot)
+        )
+        value, value_dot = nested.dual(outer, (*values, nested.disarranged(d, bound, seed)), dots)
+
+        def whole(parts: Any) -> Any:
+            return nested.pullback_cotangents(d, bound, fn, {p: entry(parts, k) for k, (p, _) in enumerate(picks)})
+
+        return whole(value), ZERO if isinstance(value_dot, AbstractZero) else whole(value_dot)
+
     def arranged(self, fn: Pulled, found: Any, owner_first: bool = False) -> Any:
         """Cotangents in the order that the pullback gives them."""
         if isinstance(found, AbstractZero):
@@ -149,10 +177,16 @@ class Redone:
     def push_push(self, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
         """Forward mode over ``push``: a second tangent."""
         nested = self.world.derivatives
-        fn, fn_step, steps, named_steps, *rest = args
-        fn_dot, fn_step_dot, steps_dot, named_steps_dot, *rest_dots = arg_dots
-        if kwargs or isinstance(fn, type):
-            raise UnsupportedSyntaxError(f"a third derivative through the call of {name_of(fn)} is not supported")
+        fn, fn_step, steps, _, *rest = args
+        fn_dot, fn_step_dot, steps_dot, _, *rest_dots = arg_dots
+        again = isinstance(fn, (Pulled, NestedPullback)) or (
+            isinstance(fn, types.MethodType) and hasattr(fn.__self__, "whole")
+        )
+        if kwargs or isinstance(fn, type) or again or hasattr(fn, NESTED):
+            raise UnsupportedSyntaxError(
+                "a third derivative through a call of what is known only when the code runs is not supported",
+                hint="call functions by their names, with positional arguments",
+            )
         fn, bound, _ = self.bind(fn, tuple(rest), {})
         first = nested.dots_of(fn, fn_step, bound, steps, {})
         both = [entry(steps_dot, k) for k in range(len(rest))]
@@ -177,6 +211,4 @@ class Redone:
 
 
 def _still(dot: Any) -> bool:
-    return isinstance(dot, AbstractZero) or isinstance(dot, (tuple, list)) and all(map(_still, dot))
-
-
+    return isinstance(dot, AbstractZero) or (isinstance(dot, (tuple, list)) and all(map(_still, dot)))

@@ -28,8 +28,8 @@ def refuse_replay(world: Any, d: Any, kinds: Any) -> None:
     if found is not None:
         line, what = found
         raise UnsupportedSyntaxError(
-            f"a derivative inside a differentiated function, or a checkpoint, of code that draws random numbers ({what}) is "
-            "not supported: it is run again in the reverse sweep and would draw others",
+            f"a derivative inside a differentiated function, or a checkpoint, of code that draws random numbers "
+            f"({what}) is not supported: it is run again in the reverse sweep and would draw others",
             resolved.place(line),
             "draw the numbers outside and pass them in",
         )
@@ -67,7 +67,11 @@ def is_random(site: Site) -> bool:
     fn = site.callee
     module = getattr(fn, "__module__", None) or ""
     owner = getattr(fn, "__self__", None)
-    if module.startswith("numpy.random") or module == "random" or isinstance(owner, (np.random.RandomState, np.random.Generator)):
+    if (
+        module.startswith("numpy.random")
+        or module == "random"
+        or isinstance(owner, (np.random.RandomState, np.random.Generator))
+    ):
         return True
     if isinstance(site.callee, type):
         return False
@@ -81,6 +85,6 @@ def refuse_surrogates(world: Any) -> None:
         if decision.entry is not None and decision.entry.surrogate and decision.entry.kind == "rrule":
             name = name_of(decision.entry.target)
             raise UnsupportedSyntaxError(
-                f"a second derivative through {name}, whose rule is marked as a surrogate (not the true derivative), is not supported",
+                f"a second derivative through {name}, whose rule is marked as a surrogate, is not supported",
                 hint="apply it outside of the function that is differentiated twice",
             )

@@ -11,7 +11,16 @@ from thunkad.adjoint.inline import bind_rule, fold
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError
 from thunkad.forward.memory import Summary, changes_first, makes_fresh
-from thunkad.forward.template import STRETCH, ZERO_REF, ForwardTemplate, dots_of, drop_zeros, forward_template, is_zero, without_dots
+from thunkad.forward.template import (
+    STRETCH,
+    ZERO_REF,
+    ForwardTemplate,
+    dots_of,
+    drop_zeros,
+    forward_template,
+    is_zero,
+    without_dots,
+)
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
@@ -99,7 +108,9 @@ class Calls:
         else:
             self.inlined(s, target, site, template, bound)
 
-    def inlined(self, s: n.Assign, target: str, site: Site, template: ForwardTemplate, bound: dict[str, n.Expr]) -> None:
+    def inlined(
+        self, s: n.Assign, target: str, site: Site, template: ForwardTemplate, bound: dict[str, n.Expr]
+    ) -> None:
         push = self.push
         moving = {p for p in template.dots if push.moves(bound[p])}
         zero = {d for p, d in template.dots.items() if p not in moving}
@@ -127,7 +138,9 @@ class Calls:
             new = walk.map_stmt(x, lambda e: walk.substitute(e, names), lambda i: names[i].id)  # type: ignore[union-attr]
             push.emit(new)
         if not named:
-            push.out.append(self.with_site(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
+            push.out.append(
+                self.with_site(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line)
+            )
         if target not in push.moving:
             return
         tangent = drop_zeros(template.tangent, zero, linear)
@@ -138,10 +151,12 @@ class Calls:
         push.tangent(target, tangent, fresh=fresh or not self.may_view(site))
 
     def may_view(self, site: Site) -> bool:
-        """Whether the tangent of a result has to be given memory of its own if it is mutated later (a view needs none)."""
+        """Whether the tangent of a result needs memory of its own if it is mutated later (that of a view doesn't)."""
         return makes_fresh(site)
 
-    def stretched(self, tangent: n.Expr, template: ForwardTemplate, bound: dict[str, n.Expr], target: str, site: Site) -> n.Expr:
+    def stretched(
+        self, tangent: n.Expr, template: ForwardTemplate, bound: dict[str, n.Expr], target: str, site: Site
+    ) -> n.Expr:
         """The tangent of an elementwise operation broadcast to the shape of the result, where that may be needed."""
         result = site.result
         if isinstance(result, Num) and result.is_scalar:
@@ -164,7 +179,9 @@ class Calls:
             if value is None:
                 kwargs.append((d, ZERO_REF))
             elif isinstance(value, tuple):
-                kwargs.append((d, self.push.dot(n.TupleExpr(value)) if self.push.moves(n.TupleExpr(value)) else ZERO_REF))
+                kwargs.append(
+                    (d, self.push.dot(n.TupleExpr(value)) if self.push.moves(n.TupleExpr(value)) else ZERO_REF)
+                )
             else:
                 kwargs.append((d, self.push.dot(value)))
         rule = n.Ref(f"{getattr(entry.target, '__name__', 'function')}_frule", entry.function)

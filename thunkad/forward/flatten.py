@@ -6,8 +6,8 @@ back from text.
 
 from __future__ import annotations
 
-from thunkad.errors import UnsupportedSyntaxError
 from thunkad.adjoint.generate import _taken as taken_names
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
@@ -166,4 +166,3 @@ class _Flatten:
             self.out = outer
         self.emit(n.If(test, *arms))
         return n.Name(name)
-

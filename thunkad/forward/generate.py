@@ -14,9 +14,7 @@ from thunkad.forward.push import BUFFER, TANGENT, Push
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
 from thunkad.ir import nodes as n
-from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import Purity, eliminate
 from thunkad.optimise.purity import make_purity
@@ -88,7 +86,7 @@ def cleaned(body: list[n.Stmt], user_pure: Callable[[Any], bool]) -> list[n.Stmt
     purity = make_purity(user_pure)
 
     def pure(s: n.Stmt) -> bool:
-        return s.site == TANGENT or s.site != EFFECT and type(s.value) is not n.Inplace and purity.pure(s)  # type: ignore[attr-defined]
+        return s.site == TANGENT or (s.site != EFFECT and type(s.value) is not n.Inplace and purity.pure(s))  # type: ignore[attr-defined]
 
     with_tangents = Purity(pure, purity.check, purity.stand_in)
     for _ in range(2):

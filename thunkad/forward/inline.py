@@ -1,7 +1,8 @@
 """Generated functions pasted into generated functions, and what that leaves cleaned up.
 
-Derivations (see :mod:`thunkad.compiled.derivations`) are put together from calls of generated code.  Pasting the callees
-makes one function of it: the tuples that were handed over disappear, constants fold, and what nobody needs is dropped.
+Derivations (see :mod:`thunkad.compiled.derivations`) are put together from calls of generated code.  Pasting the
+callees makes one function of it: the tuples that were handed over disappear, constants fold, and what nobody needs is
+dropped.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def rebound(s: n.Stmt, mapping: dict[str, n.Expr]) -> n.Stmt:
 
 
 def polished(function: n.Function) -> n.Function:
-    """``function`` in normal form, with constants and copies folded and without what neither its result nor an effect needs."""
+    """``function`` in normal form, constants and copies folded, without what neither its result nor an effect needs."""
     flat = flattened(function)
     body = flat.body
     for _ in range(4):
@@ -129,7 +130,20 @@ def pure(s: n.Stmt) -> bool:
         while type(root) is n.Attr:
             root = root.value
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        changes = name in ("pop", "index_add", "accumulate", "push", "pull", "pull_kept", "pull_packed", "set_entry", "set_field")
+        changes = name in (
+            "pop",
+            "index_add",
+            "accumulate",
+            "push",
+            "pull",
+            "pull_kept",
+            "pull_packed",
+            "update",
+            "update_entry",
+            "update_attribute",
+            "set_entry",
+            "set_field",
+        )
         made_here = type(root) is n.Ref and not hasattr(root.value, "function")
         return made_here and not changes and not getattr(root.value, "__module__", "").startswith("numpy.random")
     return True
@@ -155,13 +169,21 @@ class _Fold:
         t = type(s)
         if t is n.If:
             test = walk.substitute(s.test, known)
-            return n.If(test, self.block(s.body, dict(known)), self.block(s.orelse, dict(known)), line=s.line, site=s.site)
+            return n.If(
+                test, self.block(s.body, dict(known)), self.block(s.orelse, dict(known)), line=s.line, site=s.site
+            )
         if t is n.For:
             iterable = walk.substitute(s.iter, known)
             return n.For(s.target, iterable, self.block(s.body, dict(known)), s.stop, s.count, line=s.line, site=s.site)
         if t is n.While:
             head = dict(known)
-            return n.While(self.block(s.test_body, head), walk.substitute(s.test, head), self.block(s.body, head), s.stop, line=s.line)
+            return n.While(
+                self.block(s.test_body, head),
+                walk.substitute(s.test, head),
+                self.block(s.body, head),
+                s.stop,
+                line=s.line,
+            )
         if t is n.With:
             item = walk.substitute(s.item, known)
             return n.With(item, s.target, self.block(s.body, _atoms(known)), line=s.line, site=s.site)
@@ -179,7 +201,7 @@ class _Fold:
         """Whether ``e`` is the same wherever it is read, and reading it there says the same."""
         if type(e) is n.Name:
             return self.bound[e.id] <= 1
-        return type(e) is n.Const or type(e) is n.Ref and e.value is ZERO
+        return type(e) is n.Const or (type(e) is n.Ref and e.value is ZERO)
 
 
 def _changed(s: n.Stmt) -> str | None:
@@ -193,9 +215,13 @@ def _changed(s: n.Stmt) -> str | None:
 
 def simpler(e: n.Expr) -> n.Expr:
     e = tidy(e)
-    if type(e) is n.Call and type(e.func) is n.Ref and e.args and type(e.args[0]) is n.Const and type(e.args[0].value) is float:
+    if (
+        type(e) is n.Call
+        and type(e.func) is n.Ref
+        and e.args
+        and type(e.args[0]) is n.Const
+        and type(e.args[0].value) is float
+    ):
         if e.func.value in (dense, conjugate):
             return e.args[0]
     return e
-
-

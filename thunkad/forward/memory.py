@@ -26,16 +26,18 @@ _VIEWS = frozenset(
     "nan_to_num real_if_close einsum astype view array copyto unstack squeeze as_strided".split()
 )
 #: Runtime helpers that hand on the cotangent that they are given.
-_FRESH = frozenset("zeros own tangent_buffer index_bar len range isinstance float int bool complex abs round print".split())
+_FRESH = frozenset(
+    "zeros own tangent_buffer index_bar len range isinstance float int bool complex abs round print".split()
+)
 MUTATING = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
-    "discard".split()
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition "
+    "add discard".split()
 )
 
 
 @dataclass
 class Summary:
-    """What calling a function does to its parameters: which it changes, and whether its result may share their memory."""
+    """What calling a function does to its parameters: which it changes, and which its result may share memory with."""
 
     mutated: frozenset[str] = frozenset()
     aliased: frozenset[str] = frozenset()
@@ -104,7 +106,7 @@ class _Run:
     def holds(self, x: str) -> bool:
         """Whether ``x`` may hold memory that can be shared."""
         kind = self.resolved.kinds.get(x)
-        return not (isinstance(kind, Num) and kind.is_scalar or isinstance(kind, (Known, Opaque)))
+        return not ((isinstance(kind, Num) and kind.is_scalar) or isinstance(kind, (Known, Opaque)))
 
     def join(self, x: str, e: n.Expr) -> None:
         if self.holds(x):
@@ -167,13 +169,20 @@ class _Run:
 
     def call(self, target: str | None, e: n.Expr, site: Site) -> None:
         operands = [*site.args, *(v for _, v in site.kwargs)]
-        if type(e) is n.Call and type(e.func) is n.Attr and e.func.name in MUTATING and site.how not in ("inside", "lifted"):
+        if (
+            type(e) is n.Call
+            and type(e.func) is n.Attr
+            and e.func.name in MUTATING
+            and site.how not in ("inside", "lifted")
+        ):
             self.change(e.func)
             root = e.func.value
             if type(root) is n.Name:
                 for a in e.args:
                     self.join(root.id, a)
         if site.how in ("inside", "lifted"):
+            if not any(self.holds(i) for _, a in site.bound for i in walk.names(a)):
+                return
             summary = self.ask(site)
             for p, a in site.bound:
                 if p in summary.mutated:

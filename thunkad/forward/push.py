@@ -1,7 +1,7 @@
 """Normal form → forward-mode code: beside each statement the statement that it means for tangents.
 
-``x_dot`` is the tangent of ``x``.  The tangent statement goes after a functional statement, whose result it may read, and
-before one that changes memory in place, whose operands it must read as they were.  A name that moves (see
+``x_dot`` is the tangent of ``x``.  The tangent statement goes after a functional statement, whose result it may read,
+and before one that changes memory in place, whose operands it must read as they were.  A name that moves (see
 :mod:`thunkad.forward.varied`) has its tangent bound wherever it is bound itself, so branches and loops need nothing.
 
 The tangent of a number or an array is one, never a structural zero; entries of containers and fields of objects may be.
@@ -39,7 +39,7 @@ ZIP = n.Ref("zip", zip)
 #: The methods of shadows, each with the places of its arguments that are cotangents.
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
     "of": (), "add": (1,), "add_entry": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,), "take_entry": (),
-    "collect": (), "whole": (1,),
+    "collect": (), "whole": (1,), "add_slice": (),
 }  # fmt: skip
 #: Marks statements that only compute tangents: without an effect, so that they may be dropped.
 TANGENT = "tangent"
@@ -49,7 +49,9 @@ DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
 class Push:
     """Builds forward-mode code block by block."""
 
-    def __init__(self, resolved: Resolved, moving: frozenset[str], memory: Memory, names: Names, callees: Pushed) -> None:
+    def __init__(
+        self, resolved: Resolved, moving: frozenset[str], memory: Memory, names: Names, callees: Pushed
+    ) -> None:
         self.resolved, self.moving, self.memory, self.names = resolved, moving, memory, names
         self.calls = Calls(self, callees)
         self.spelled: dict[str, str] = {}
@@ -82,7 +84,7 @@ class Push:
             )
             return t(tuple(items))
         if t is n.DictExpr:
-            return n.DictExpr(e.keys, tuple(self.dot(v) if k is not None else self.dot(v) for k, v in zip(e.keys, e.values)))
+            return n.DictExpr(e.keys, tuple(map(self.dot, e.values)))
         if t is n.Attr:
             return self.dot(e.value)
         raise self.unsupported(f"{t.__name__} of a value with a tangent")
@@ -101,7 +103,10 @@ class Push:
         if isinstance(kind, Num) and kind.is_scalar:
             return n.Const(0.0)
         if isinstance(kind, Num) or self.memory.is_mutated(x):
-            return n.Call(ZEROS if isinstance(kind, Num) else BUFFER, (n.Name(x),) if isinstance(kind, Num) else (ZERO_REF, n.Name(x)))
+            return n.Call(
+                ZEROS if isinstance(kind, Num) else BUFFER,
+                (n.Name(x),) if isinstance(kind, Num) else (ZERO_REF, n.Name(x)),
+            )
         return ZERO_REF
 
     # ------------------------------------------------------------ emission
@@ -112,7 +117,7 @@ class Push:
 
     def tangent(self, x: str, value: n.Expr, fresh: bool = False) -> None:
         """Bind the tangent of ``x``; in mutated memory it gets a buffer of its own unless ``fresh`` or aliasing one."""
-        if value is ZERO_REF or type(value) is n.Ref and value == ZERO_REF:
+        if value is ZERO_REF or (type(value) is n.Ref and value == ZERO_REF):
             value, fresh = self.zero_of(x), True
         if not fresh and self.memory.is_mutated(x) and not self.is_scalar(x):
             value = n.Call(BUFFER, (value, n.Name(x)))
@@ -261,7 +266,9 @@ class Push:
 
     def with_(self, s: n.With) -> None:
         if s.target in self.moving:
-            raise self.unsupported("a context manager made from a value that is differentiated, whose 'as' value is used,")
+            raise self.unsupported(
+                "a context manager made from a value that is differentiated, whose 'as' value is used,"
+            )
         site = self.resolved.sites.get(id(s))
         item = s.item
         if type(item) is n.Call and item.func == UNSWALLOWING:
@@ -298,7 +305,10 @@ class Push:
             self.calls.call(n.Assign(name, s.iter, line=s.line), name, site)
             source = n.Name(name)
         if not self.moves(source):
-            body = [n.Assign(self.dot_name(s.target), self.zero_of(s.target), site=TANGENT, line=s.line), *self.block(s.body)]
+            body = [
+                n.Assign(self.dot_name(s.target), self.zero_of(s.target), site=TANGENT, line=s.line),
+                *self.block(s.body),
+            ]
             self.out.append(n.For(s.target, source, body, s.stop, s.count, line=s.line))
             return
         both = self.names.new("both")
@@ -327,7 +337,7 @@ class Push:
         target = s.target
         root = getattr(target, "value", None)
         if not (type(root) is n.Name and root.id in self.moving):
-            if self.moves(s.value) or target is not None and self.moves(target):
+            if self.moves(s.value) or (target is not None and self.moves(target)):
                 raise self.unsupported("an update of an attribute of an attribute", "name the inner one first")
             self.keep(s)
             return
@@ -362,7 +372,7 @@ class Push:
             raise self.unsupported(f"the update {e.op}= of a value of unknown type with a tangent", "write x = x + y")
         elif e.op in ("+", "-"):
             self.emit(n.Assign(name, left if right == ZERO_REF else n.Inplace(e.op, left, right)))
-        elif e.op == "*" or e.op == "/" and right == ZERO_REF:
+        elif e.op == "*" or (e.op == "/" and right == ZERO_REF):
             self.emit(n.Assign(name, n.Inplace(e.op, left, e.right)))
             if right != ZERO_REF:
                 self.emit(n.Assign(name, n.Inplace("+", n.Name(name), n.Binary("*", e.left, right))))
@@ -389,7 +399,12 @@ class Push:
         if type(e) is n.Call and (self.shadow(s, e, None) or self.method(s, e, None)):
             return
         if site is None or site.how == "constant" or not any(self.moves(a) for a in self.calls.operands(site)):
-            if site is not None and site.how == "constant" and type(e) is n.Call and self.calls.changes_in_place(s, site):
+            if (
+                site is not None
+                and site.how == "constant"
+                and type(e) is n.Call
+                and self.calls.changes_in_place(s, site)
+            ):
                 return
             self.keep(s)
             return
@@ -402,7 +417,7 @@ class Push:
         self.keep(s)
 
     def shadow(self, s: n.Stmt, e: n.Call, target: str | None) -> bool:
-        """Shadows of generated reverse code: their tangents are shadows of the same memory, and every method is linear."""
+        """Shadows of reverse code: their tangents are shadows of the same memory, and every method is linear."""
         func = e.func
         if type(func) is n.Ref and func.value is Shadows and target is not None:
             self.keep(s)
@@ -413,6 +428,8 @@ class Push:
         kind = self.kind(func.value.id)
         if not (isinstance(kind, Instance) and kind.cls is Shadows) or func.value.id not in self.moving:
             return False
+        if func.name not in SHADOW_METHODS:
+            raise self.unsupported(f"a second derivative of memory that is changed in place through .{func.name}()")
         self.keep(s)
         bars = SHADOW_METHODS[func.name]
         args = tuple(self.dot(a) if k in bars else a for k, a in enumerate(e.args))
@@ -451,7 +468,9 @@ class Push:
         else:
             raise self.unsupported(f"the method .{name}() on a value with a tangent")
         call = n.Call(n.Attr(self.dot(root), name), args)
-        self.emit(n.Assign(self.dot_name(target), call) if target is not None and target in self.moving else n.Effect(call))
+        self.emit(
+            n.Assign(self.dot_name(target), call) if target is not None and target in self.moving else n.Effect(call)
+        )
         self.keep(s)
         if target is not None and target in self.moving:
             self.densely(target)

@@ -167,4 +167,4 @@ def drop_zeros(e: n.Expr, zero: set[str], dots: set[str]) -> n.Expr:
     if type(e) is n.Call and type(e.func) is n.Attr and dots.intersection(walk.names(e.func.value)):
         return n.Call(n.Attr(drop_zeros(e.func.value, zero, dots), e.func.name), e.args, e.kwargs)
     # a call of several tangents: it takes structural zeros as any rule does
-    return walk.substitute(e, {z: ZERO_REF for z in zero})
+    return walk.substitute(e, dict.fromkeys(zero, ZERO_REF))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from thunkad.kinds import results
 from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Num, Sequence, Tuple, item_of, join_fields
 from thunkad.runtime import arrays, cotangents, dots, elements, shadows
@@ -26,7 +24,9 @@ def _first(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
 
 
 def _sum(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
-    return results.binary("+", args[0], args[1]) if len(args) == 2 and all(isinstance(a, Num) for a in args) else UNKNOWN
+    return (
+        results.binary("+", args[0], args[1]) if len(args) == 2 and all(isinstance(a, Num) for a in args) else UNKNOWN
+    )
 
 
 def _number(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:

@@ -38,7 +38,7 @@ def _register(helper: Callable[..., Any], other: int | None) -> None:
 
 
 def jointly_linear(helper: Callable[..., Any], *params: str) -> None:
-    """Register the forward rule of a helper that is linear in these parameters taken together, constant in all others."""
+    """Register the forward rule of a helper: linear in these parameters taken together, constant in all others."""
     own = inspect.signature(helper)
 
     @frule(helper)

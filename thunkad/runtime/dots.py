@@ -1,7 +1,7 @@
 """Tangents of any structure: what generated forward-mode code calls where kinds don't say enough.
 
-A tangent has the structure of its value: a number or an array for a number or array, a list, tuple or dict of tangents for
-a container (an entry may be a structural zero), a :class:`Tangent` for an object, a function or a namedtuple-less class.
+A tangent has the structure of its value: a number or an array for a number or array, a list, tuple or dict of tangents
+for a container (an entry may be a structural zero), a :class:`Tangent` for an object or a function.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def set_entry(x_dot: Any, key: Any, y_dot: Any) -> None:
     """Note in the tangent of a container that its entry ``key`` was replaced by a value with the tangent ``y_dot``."""
     if isinstance(x_dot, np.ndarray):
         x_dot[key] = 0.0 if isinstance(y_dot, AbstractZero) else y_dot
-    elif isinstance(x_dot, dict) or isinstance(x_dot, list) and not isinstance(key, slice):
+    elif isinstance(x_dot, dict) or (isinstance(x_dot, list) and not isinstance(key, slice)):
         x_dot[key] = y_dot
     elif isinstance(x_dot, list) and isinstance(y_dot, (list, tuple)):
         x_dot[key] = y_dot
@@ -77,7 +77,7 @@ def set_entry(x_dot: Any, key: Any, y_dot: Any) -> None:
 
 
 def set_field(x_dot: Any, name: str, y_dot: Any) -> None:
-    """Note in the tangent of an object that its attribute ``name`` was replaced by a value with the tangent ``y_dot``."""
+    """Note in the tangent of an object that its attribute ``name`` is now a value with the tangent ``y_dot``."""
     if not isinstance(x_dot, Tangent):
         raise _unfollowed(x_dot)
     x_dot.fields[name] = y_dot
@@ -128,11 +128,13 @@ def _of_operator(op: str, a: Any, b: Any, a_dot: Any, b_dot: Any) -> Any:
         return a_dot / b - a * b_dot / (b * b)
     if op == "**" and isinstance(b_dot, AbstractZero):
         return b * a ** (b - 1) * a_dot
-    raise UnsupportedSyntaxError(f"the update {op}= of a value with a tangent is not supported", hint="write x = x op y")
+    raise UnsupportedSyntaxError(
+        f"the update {op}= of a value with a tangent is not supported", hint="write x = x op y"
+    )
 
 
 def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> Any:
-    """A tangent of ``x`` in memory of its own, laid out like ``x``, that may be changed in place as ``x`` is changed."""
+    """A tangent of ``x`` in memory of its own, laid out like ``x``, that may be changed in place as ``x`` is."""
     x_dot = unthunk(x_dot)
     seen = {} if seen is None else seen
     found = seen.get(id(x))
@@ -213,7 +215,9 @@ def outward(y_dot: Any, y: Any) -> Any:
     if isinstance(y, dict):
         return {k: outward(entry(y_dot, k), v) for k, v in y.items()}
     if dataclasses.is_dataclass(y) and not isinstance(y, type) and isinstance(y_dot, (Tangent, AbstractZero)):
-        return Tangent(type(y), {f.name: outward(entry(y_dot, f.name), getattr(y, f.name)) for f in dataclasses.fields(y)})
+        return Tangent(
+            type(y), {f.name: outward(entry(y_dot, f.name), getattr(y, f.name)) for f in dataclasses.fields(y)}
+        )
     if isinstance(y, np.ndarray):
         y_dot = zeros(y) if isinstance(y_dot, AbstractZero) else y_dot
         return np.broadcast_to(y_dot, y.shape).copy() if isinstance(y_dot, np.ndarray) or np.ndim(y) else y_dot

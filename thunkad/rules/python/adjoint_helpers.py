@@ -23,7 +23,9 @@ jointly_linear(elements.split_starred_dot, "value_dot")
 jointly_linear(elements.complex_dot, "real_dot", "imag_dot")
 jointly_linear(piecewise.where_dot, "x_dot", "y_dot")
 linear(shadows.take_stored, shadows.keep, shadows.structure)
-non_differentiable(shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_"))
+non_differentiable(
+    shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
+)
 non_differentiable(shadows.shares, shadows.check_fresh, shadows.must_be_array, shadows.sorted_order, shadows.unsort)
 non_differentiable(
     arrays.zeros,
