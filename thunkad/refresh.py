@@ -5,37 +5,54 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from thunkad.compiled.root import ROOTS, Root, root_of
+from thunkad.compiled.edges import Edge
+from thunkad.compiled.root import ROOTS, Rebuilt, Root, in_words, root_of
 from thunkad.compiled.target import target_of
-from thunkad.rules.entry import name_of
-from thunkad.rules.registry import Rules, describe
+from thunkad.rules.load import load_library
+from thunkad.rules.registry import Rules
 
 
 @dataclass(frozen=True)
-class Rebuilt:
-    """One function whose derivatives were rebuilt: how many, and because of which changes (callee, before, now)."""
+class Refreshed:
+    """One function whose derivatives were stale.
+
+    Attributes
+    ----------
+    name : str
+    changes : tuple of str
+        What changed, in words.
+    rebuilt : tuple of str
+        The derivatives that were compiled anew; none if only calls that are decided at run time were concerned.
+    failed : tuple of str
+        Those that can't be compiled any more, each with its error, which the next call raises.
+    """
 
     name: str
-    count: int
-    changes: tuple[tuple[str, str, str], ...]
+    changes: tuple[str, ...]
+    rebuilt: tuple[str, ...]
+    failed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {self.count} derivative{'s' * (self.count != 1)} rebuilt"]
-        lines += [f"  {callee}: {before} -> {now}" for callee, before, now in self.changes]
+        lines = [f"{self.name}: {', '.join(self.rebuilt) or 'nothing'} rebuilt"]
+        lines += [f"  {change}" for change in self.changes]
+        lines += [f"  not rebuilt: {failure}" for failure in self.failed]
         return "\n".join(lines)
 
 
 @dataclass(frozen=True)
 class RefreshReport:
-    """What :func:`refresh` did; prints well."""
+    """What :func:`refresh` did: a sequence of :class:`Refreshed`; prints well."""
 
-    rebuilt: tuple[Rebuilt, ...]
+    functions: tuple[Refreshed, ...]
 
     def __len__(self) -> int:
-        return len(self.rebuilt)
+        return len(self.functions)
+
+    def __getitem__(self, at: int) -> Refreshed:
+        return self.functions[at]
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.rebuilt)) or "nothing was stale"
+        return "\n".join(map(str, self.functions)) or "nothing was stale"
 
     __repr__ = __str__
 
@@ -53,25 +70,25 @@ def refresh(f: Any = None, all: bool = False) -> RefreshReport:
     Returns
     -------
     RefreshReport
-        What was stale, which change caused it, what was rebuilt.
+        What was stale, which change caused it, what was rebuilt.  Pullbacks that are already out finish with the rules they
+        began with.
     """
+    load_library()
     roots: list[Root] = [root_of(target_of(f).fn)] if f is not None else sorted(ROOTS, key=lambda r: r.name)
-    rebuilt = []
-    for root in roots:
-        with root.lock:
-            changes = root.changed_edges()
-            if root.world is None or not (changes or all):
-                continue
-            words = tuple(dict.fromkeys((name_of(fn), describe(old), describe(new)) for fn, old, new in changes))
-            rebuilt.append(Rebuilt(root.name, root.rebuild(), words))
-    return RefreshReport(tuple(rebuilt))
+    done = (root.refresh(all) for root in roots)
+    return RefreshReport(tuple(_shown(found) for found in done if found is not None))
 
 
-def edges(f: Any) -> Any:
-    """Every look-up of the live derivatives of ``f``: (callee, kinds of the arguments, decision)."""
-    root = root_of(target_of(f).fn)
-    world = root.world
-    return [] if world is None else [(fn, kinds, decision) for (fn, kinds), decision in world.edges.items()]
+def _shown(found: Rebuilt) -> Refreshed:
+    changes = tuple(dict.fromkeys(map(in_words, found.changes)))
+    rebuilt = tuple(dict.fromkeys(map(str, found.rebuilt)))
+    failed = tuple(f"{key}: {type(error).__name__}: {str(error).splitlines()[0]}" for key, error in found.failed)
+    return Refreshed(found.name, changes, rebuilt, failed)
+
+
+def edges(f: Any) -> list[Edge]:
+    """Every look-up of the live derivatives of ``f``."""
+    return root_of(target_of(f).fn).edges()
 
 
 rules = Rules(edges)

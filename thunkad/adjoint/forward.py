@@ -260,7 +260,7 @@ class Forward:
             raise NoRuleError(message, self.resolved.place(s.line), hint)
 
     def rule(self, s: n.Assign, target: str, site: Site, entry: Entry, out: list[n.Stmt], steps: Block) -> None:
-        if entry.layer == "user" and entry.kind == "rrule" and template_of(entry) is None:
+        if entry.kind == "rrule" and template_of(entry) is None and (entry.layer == "user" or entry.wants_ad()):
             self.dynamic(s, target, replace_callee(s, site), out, steps)
             return
         bound = bind_rule(entry, site, self.resolved, s.line)

@@ -88,8 +88,8 @@ class CallSites:
         """Ask the table about ``fn``, then look at what it is."""
         args, kwargs = tuple(args), renamed(fn, tuple(kwargs))
         positional = list(kinds[: len(args)])
-        decision = self.context.lookup(fn, positional)
         named = {k: v for (k, _), v in zip(kwargs, kinds[len(args) :]) if k is not None}
+        decision = self.context.lookup(fn, positional, named)
         if result is None:
             result = results.call(fn, positional, named)
         site = Site(decision.how, fn, decision.entry, args, kwargs, kinds, result, infix)
@@ -152,6 +152,8 @@ class CallSites:
             site.how = "dynamic"
             return
         site.how, site.callee, site.bound = "inside", body, bound
+        if len(site.args) + len(site.kwargs) < len(bound):
+            self.context.left_to_defaults(body)
         kinds = tuple(self.known(e) for _, e in bound)
         site.kinds = kinds
         site.result = self.context.result_kind(body, kinds)

@@ -58,6 +58,7 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
 def _settled(run: _Run) -> _Run:
     for attempt in range(12):
         run.changed = False
+        run.context.begin_pass()
         run.block(run.function.body)
         if not run.changed:
             break
@@ -312,6 +313,7 @@ class _Run(CallSites):
             if e.name in own:
                 return own[e.name]
             found = inspect.getattr_static(base.cls, e.name, None)
+            self.context.class_member(base.cls, e.name)
             if isinstance(found, types.FunctionType) or type(found).__name__ == "cython_function_or_method":
                 return Method(found, base)
             if isinstance(found, classmethod):

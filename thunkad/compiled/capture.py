@@ -10,7 +10,8 @@ from thunkad.analysis.aliases import Sharing
 from thunkad.analysis.sources import Captured
 from thunkad.compiled.entry import open_call
 from thunkad.compiled.load import Slot
-from thunkad.compiled.root import Root, names_outside
+from thunkad.compiled.build import names_outside
+from thunkad.compiled.root import Root
 from thunkad.compiled.where import annotate
 from thunkad.compiled.world import World
 from thunkad.captured import Grads, Params

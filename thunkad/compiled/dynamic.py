@@ -15,7 +15,7 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
-from thunkad.errors import NoRuleError, UnsupportedSyntaxError
+from thunkad.errors import NoRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -59,7 +59,7 @@ class Pull:
 
     def call(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """The value of ``fn(*args, **kwargs)`` and its pullback for the places in ``wrt``."""
-        value, back = self.whole(fn, args, kwargs, frozenset(wrt))
+        value, back = self.late(fn, args, kwargs, frozenset(wrt))
 
         def pullback(value_bar: Any) -> tuple[Any, ...]:
             value_bar = entering(back, value_bar)
@@ -74,7 +74,7 @@ class Pull:
 
     def packed(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
         """The same for collected arguments: the pullback returns the cotangents of the callee, of ``args`` and of ``kwargs``."""
-        value, back = self.whole(fn, tuple(args), dict(kwargs))
+        value, back = self.late(fn, tuple(args), dict(kwargs))
 
         def pullback(value_bar: Any) -> Any:
             value_bar = entering(back, value_bar)
@@ -84,6 +84,15 @@ class Pull:
             return of_callee, tuple(of_args), of_kwargs
 
         return value, pullback
+
+    def late(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *wrt: Any) -> tuple[Any, Back]:
+        """The call decided in the late world of the running call."""
+        world = self.world.late_now()
+        try:
+            return (world.dispatch_kept if self.kept else world.dispatch).whole(fn, args, kwargs, *wrt)
+        except ThunkadError:
+            world.failed = True
+            raise
 
     # ------------------------------------------------------------ dispatch on what the callee is
 
@@ -105,7 +114,7 @@ class Pull:
                 function = self.world.array_member(fn.__name__)
             if function is not None:
                 return self.method(fn, function, owner, args, kwargs)
-        decision = self.world.lookup(fn, [kind_of(a) for a in args]) if _hashable(fn) else None
+        decision = self.world.late_lookup(fn, args, kwargs) if _hashable(fn) else None
         if decision is not None and decision.how == "rule":
             found = self.rule(decision.entry, args, kwargs)
             if found is not None:
@@ -154,12 +163,12 @@ class Pull:
             return None
         direct = getattr(type(args[0]), f"__{name}__", None)
         if isinstance(direct, types.FunctionType):
-            value, back = self.function(direct, args, {})
+            value, back = self.whole(direct, args, {})
             if value is not NotImplemented:
                 return value, back
         reflected = getattr(type(args[-1]), f"__r{name}__", None)
         if isinstance(reflected, types.FunctionType) and len(args) == 2:
-            value, back = self.function(reflected, (args[1], args[0]), {})
+            value, back = self.whole(reflected, (args[1], args[0]), {})
 
             def swapped(value_bar: Any) -> Cotangents:
                 of_callee, of_args, of_kwargs = back(value_bar)
@@ -176,7 +185,8 @@ class Pull:
         bound = rule.signature().bind(*args, **kwargs)
         if self.kept:
             args, kwargs = keep(args), keep(kwargs)
-        found = rule.function(*args, **kwargs)
+        handle = {"ad": self.world.handle()} if rule.wants_ad() else {}
+        found = rule.function(*args, **kwargs, **handle)
         if found is None:
             return None
         value, pullback = value_and_pullback(rule, found)

@@ -136,7 +136,7 @@ def _described(value: Any) -> str:
 def run(specialization: Specialization, values: tuple[Any, ...]) -> Any:
     """Call generated code; an error that it raises is told where in the user's source it belongs."""
     try:
-        return specialization.call(*values)
+        return specialization.run(values)
     except Exception as error:
         annotate(error)
         raise

@@ -1,8 +1,15 @@
-"""What a compiled derivative took for granted of the user's world, checked before it is used again."""
+"""What a compiled derivative took for granted of the user's world: names, attributes, code, defaults.
+
+A guard holds as long as what was resolved is still there: for functions, classes and modules the very object, for data
+anything of the same kind, since generated code reads data live.
+"""
 
 from __future__ import annotations
 
+import inspect
 import types
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from thunkad.kinds.lattice import Kind, Known
@@ -10,41 +17,153 @@ from thunkad.kinds.observe import kind_of
 from thunkad.source.names import lookup
 
 
+@dataclass(frozen=True, eq=False)
+class NameGuard:
+    """What a free name of a function is bound to."""
+
+    owner: Any
+    name: str
+    value: Any
+    kind: Kind
+
+    def holds(self) -> bool:
+        try:
+            return same(lookup(self.owner, self.name), self.value, self.kind)
+        except KeyError:
+            return False
+
+    def __str__(self) -> str:
+        return f"the name {self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeGuard:
+    """What an attribute of a module, class or pinned object is."""
+
+    base: Any
+    name: str
+    value: Any
+    kind: Kind
+
+    def holds(self) -> bool:
+        try:
+            return same(getattr(self.base, self.name), self.value, self.kind)
+        except AttributeError:
+            return False
+
+    def __str__(self) -> str:
+        return f"{getattr(self.base, '__name__', type(self.base).__name__)}.{self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class MemberGuard:
+    """What a class has under a name, descriptors unbound."""
+
+    cls: type
+    name: str
+    value: Any
+
+    def holds(self) -> bool:
+        return inspect.getattr_static(self.cls, self.name, None) is self.value
+
+    def __str__(self) -> str:
+        return f"{self.cls.__name__}.{self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class CodeGuard:
+    """The code of a function that was looked into."""
+
+    fn: Any
+    code: types.CodeType
+
+    def holds(self) -> bool:
+        return self.fn.__code__ is self.code
+
+    def __str__(self) -> str:
+        return f"the code of {self.fn.__name__}"
+
+
+@dataclass(frozen=True, eq=False)
+class DefaultsGuard:
+    """The defaults of a function, which a call left to it."""
+
+    fn: Any
+    defaults: tuple[Any, ...] | None
+    keyword: tuple[tuple[str, Any], ...]
+
+    def holds(self) -> bool:
+        now = self.fn.__kwdefaults__ or {}
+        return (
+            self.fn.__defaults__ is self.defaults
+            and len(now) == len(self.keyword)
+            and all(now.get(k, self) is v for k, v in self.keyword)
+        )
+
+    def __str__(self) -> str:
+        return f"the defaults of {self.fn.__name__}"
+
+
+Guard = NameGuard | AttributeGuard | MemberGuard | CodeGuard | DefaultsGuard
+
+
+def same(now: Any, value: Any, kind: Kind) -> bool:
+    """Whether code compiled for ``value`` serves ``now``."""
+    return now is value or not isinstance(kind, Known) and kind_of(now) == kind
+
+
 class Guards:
-    """Names, attributes and code objects that were resolved, each with what it was."""
+    """Everything that the code of one world rests on."""
 
     def __init__(self) -> None:
-        self.names: dict[tuple[int, str], tuple[Any, str, Any, Kind]] = {}
-        self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}
-        self.codes: dict[int, tuple[Any, types.CodeType]] = {}
+        self._guards: dict[Any, Guard] = {}
+
+    def __iter__(self) -> Iterator[Guard]:
+        return iter(list(self._guards.values()))
+
+    def __len__(self) -> int:
+        return len(self._guards)
 
     def name(self, owner: Any, name: str, value: Any) -> None:
         if owner is not None:
-            self.names.setdefault((id(owner), name), (owner, name, value, kind_of(value)))
+            self._guards.setdefault((id(owner), name), NameGuard(owner, name, value, kind_of(value)))
+
+    def pinned(self, owner: Any, name: str, value: Any) -> None:
+        """Like :meth:`name` where the value itself is in the code, be it data or not."""
+        if not (isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _TRUSTED):
+            self._guards[id(owner), name] = NameGuard(owner, name, value, Known(value))
 
     def attribute(self, base: Any, name: str, value: Any) -> None:
-        if isinstance(base, types.ModuleType) and base.__name__.split(".")[0] in ("numpy", "scipy", "math"):
+        if isinstance(base, types.ModuleType) and base.__name__.split(".")[0] in _TRUSTED:
             return
-        self.attributes.setdefault((id(base), name), (base, name, value))
+        self._guards.setdefault((id(base), name, 0), AttributeGuard(base, name, value, kind_of(value)))
+
+    def member(self, cls: type, name: str) -> None:
+        """A method of a class that was resolved for an object of it."""
+        if cls.__module__.split(".")[0] in _TRUSTED:
+            return
+        found = inspect.getattr_static(cls, name, None)
+        if isinstance(found, types.FunctionType):
+            self._guards.setdefault((id(cls), name, 0), AttributeGuard(cls, name, found, Known(found)))
+        else:
+            self._guards.setdefault((id(cls), name, 1), MemberGuard(cls, name, found))
 
     def code(self, fn: Any) -> None:
         if isinstance(fn, types.FunctionType):
-            self.codes.setdefault(id(fn), (fn, fn.__code__))
+            self._guards.setdefault((id(fn),), CodeGuard(fn, fn.__code__))
+
+    def defaults(self, fn: Any) -> None:
+        if fn.__defaults__ or fn.__kwdefaults__:
+            keyword = tuple((fn.__kwdefaults__ or {}).items())
+            self._guards.setdefault((id(fn), 0), DefaultsGuard(fn, fn.__defaults__, keyword))
+
+    def broken(self) -> Guard | None:
+        """One that doesn't hold any more."""
+        return next((guard for guard in self if not guard.holds()), None)
 
     def hold(self) -> bool:
         """Whether everything still is what it was."""
-        for fn, code in self.codes.values():
-            if fn.__code__ is not code:
-                return False
-        for base, name, value in self.attributes.values():
-            now = getattr(base, name, None)
-            if now is not value and kind_of(now) != kind_of(value):
-                return False
-        for owner, name, value, kind in self.names.values():
-            try:
-                now = lookup(owner, name)
-            except KeyError:
-                return False
-            if now is not value and (isinstance(kind, Known) or kind_of(now) != kind):
-                return False
-        return True
+        return self.broken() is None
+
+
+_TRUSTED = ("numpy", "scipy", "math", "cmath", "builtins", "operator", "thunkad")

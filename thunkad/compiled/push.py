@@ -36,7 +36,8 @@ class Push:
 
     def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
         """The value of ``fn(*args, **kwargs)`` and its tangent."""
-        return self.whole(fn, fn_dot, tuple(map(unthunk, args)), tuple(map(unthunk, arg_dots)), kwargs, kwarg_dots)
+        args, arg_dots = tuple(map(unthunk, args)), tuple(map(unthunk, arg_dots))
+        return self.forwarding.world.late_now().forwarding.dispatch.whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
 
     def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
@@ -65,7 +66,7 @@ class Push:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         if _still((fn_dot, *arg_dots, *kwarg_dots.values())):
             return fn(*args, **kwargs), ZERO
-        decision = self.forwarding.lookup(fn, [kind_of(a) for a in args]) if _hashable(fn) else None
+        decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if _hashable(fn) else None
         if decision is not None and decision.how == "rule":
             if decision.entry.kind != FRULE:
                 raise no_frule(fn, None)
@@ -106,12 +107,12 @@ class Push:
             return None
         direct = getattr(type(args[0]), f"__{name}__", None)
         if isinstance(direct, types.FunctionType):
-            found = self.function(direct, args, arg_dots, {}, {})
+            found = self.whole(direct, ZERO, args, arg_dots, {}, {})
             if found[0] is not NotImplemented:
                 return found
         reflected = getattr(type(args[-1]), f"__r{name}__", None)
         if isinstance(reflected, types.FunctionType) and len(args) == 2:
-            return self.function(reflected, args[::-1], arg_dots[::-1], {}, {})
+            return self.whole(reflected, ZERO, args[::-1], arg_dots[::-1], {}, {})
         return None
 
     # ------------------------------------------------------------ each sort of callee
@@ -127,6 +128,8 @@ class Push:
             if rule.signature().parameters[p].kind is inspect.Parameter.VAR_POSITIONAL and _still(found or ()):
                 found = ZERO
             passed[d] = found
+        if rule.wants_ad():
+            passed["ad"] = self.forwarding.world.handle()
         found = rule.function(*args, **kwargs, **passed)
         if not isinstance(found, tuple) or len(found) != 2:
             raise no_frule(rule.target, None)

@@ -19,7 +19,7 @@ from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kind
 from thunkad.kinds.lattice import UNKNOWN, Kind
 from thunkad.pipeline import normal_form
 from thunkad.rules.entry import FRULE
-from thunkad.rules.resolve import MISSING, Decision, lookup
+from thunkad.rules.resolve import Decision
 
 
 class Forwarding:
@@ -33,7 +33,7 @@ class Forwarding:
         self.slots: dict[Any, Slot] = {}
         self._analyses: dict[Any, Resolved] = {}
         self._summaries: dict[Any, Summary] = {}
-        self._push = self.pusher = Push(self)
+        self.dispatch = self.pusher = Push(self)
         self.redone = Redone(world)
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}
@@ -44,11 +44,9 @@ class Forwarding:
 
     # ------------------------------------------------------------ rules
 
-    def lookup(self, fn: Any, kinds: list[Kind]) -> Decision:
+    def lookup(self, fn: Any, kinds: list[Kind], named: dict[str, Any] | None = None) -> Decision:
         """The forward rule of ``fn``; the decision that there is only a reverse rule, which forbids to look inside."""
-        decision = forward_decision(self.world.snapshot, fn, kinds)
-        self.world.note(fn, kinds, FRULE, decision)
-        return decision
+        return self.world.lookup(fn, kinds, named, FRULE)
 
     # ------------------------------------------------------------ analyses
 
@@ -68,7 +66,8 @@ class Forwarding:
             function = self.normal(target)
             names = [p.name for p in parameters(function)]
             owner = target if isinstance(target, types.FunctionType) else owner
-            found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+            with self.world.recording():
+                found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             self.world.keep(function)
         return found
 
@@ -152,21 +151,5 @@ class Forwarding:
         return slot
 
     def push(self) -> n.Ref:
-        return n.Ref("push", self._push.call)
-
-
-def forward_decision(snapshot: Any, fn: Any, kinds: list[Kind]) -> Decision:
-    """What ``snapshot`` says of ``fn`` in forward mode.
-
-    A user's reverse rule goes before a forward rule of the library: the two may not be derivatives of one function.
-    """
-    forward, reverse = lookup(snapshot, fn, kinds, FRULE), lookup(snapshot, fn, kinds)
-    if forward.how == "missing":
-        return reverse if reverse.how != "missing" else MISSING
-    if _is_users(reverse) and not _is_users(forward):
-        return reverse
-    return forward
-
-
-def _is_users(decision: Decision) -> bool:
-    return decision.entry is not None and decision.entry.layer == "user"
+        self.world.late_now()
+        return n.Ref("push", self.dispatch.call)

@@ -81,7 +81,7 @@ def is_random(site: Site) -> bool:
 
 def refuse_surrogates(world: Any) -> None:
     """Second derivatives rest on the symmetry of the Hessian, which rules that aren't derivatives break."""
-    for decision in world.edges.values():
+    for decision in world.answers().values():
         if decision.entry is not None and decision.entry.surrogate and decision.entry.kind == "rrule":
             name = name_of(decision.entry.target)
             raise UnsupportedSyntaxError(

@@ -1,269 +1,288 @@
-"""A root: one function that derivatives were asked of, its pinned world, and its specializations."""
+"""A root: one function that derivatives were asked of, the rules that it is pinned to, and its specializations."""
 
 from __future__ import annotations
 
-import inspect
+import abc
 import threading
+import types
 import warnings
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from thunkad import debugging
-from thunkad.adjoint.generate import Generator
-from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
-from thunkad.analysis.sites import Resolved
 from thunkad.compiled import policy
+from thunkad.compiled.build import Key, Specialization, build
 from thunkad.compiled.collector import at_rest
-from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.load import Slot
-from thunkad.compiled.nested import derivative_of
-from thunkad.compiled.pushing import forward_decision
-from thunkad.compiled.target import library_call, own_call
+from thunkad.compiled.edges import Answers, Change, Edge, as_edge, changes
 from thunkad.compiled.world import World
-from thunkad.errors import StaleRuleError, StaleRuleWarning
-from thunkad.forward.generate import pushforward
-from thunkad.ir import nodes as n
-from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind
-from thunkad.optimise.release import release
-from thunkad.pipeline import reached
+from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
 from thunkad.rules.entry import name_of
 from thunkad.rules.load import load_library
-from thunkad.rules.resolve import Decision, lookup
-from thunkad.rules.table import TABLE
+from thunkad.rules.registry import describe
+from thunkad.rules.table import TABLE, Snapshot
+
+
+@dataclass(eq=False)
+class Kept:
+    """A specialization and what is known of its being up to date."""
+
+    specialization: Specialization
+    seen: Snapshot  # the table with which its look-ups were last compared
+    token: object  # of abstract classes, at that moment
+    stale: tuple[Change, ...] = ()  # what would come out differently; it is pinned nevertheless
+
+    @property
+    def lags(self) -> bool:
+        """Whether the policy has a say at the next call, even if nothing changes until then."""
+        world = self.specialization.world
+        return bool(self.stale) or world.is_dynamic and world.snapshot is not self.seen
 
 
 @dataclass(frozen=True)
-class Key:
-    """What a specialization is compiled for, besides the function."""
+class Rebuilt:
+    """What :meth:`Root.refresh` did for one function."""
 
-    product: str  # 'grad', 'value_and_grad', 'vjp' or 'jvp'
-    wanted: tuple[str, ...]
-    single: bool
-    has_aux: bool
-    kinds: tuple[Kind, ...]
-    library: tuple[int, tuple[str, ...]] | None = None
-    debug: bool = field(default_factory=lambda: debugging.enabled)
-
-
-@dataclass
-class Specialization:
-    """One compiled derivative and the IR that it was printed from."""
-
-    call: Callable[..., Any]
-    function: n.Function
-    key: Key
+    name: str
+    changes: tuple[Change, ...]
+    rebuilt: tuple[Key, ...]
+    failed: tuple[tuple[Key, Exception], ...]
 
 
 class Root:
-    """All derivatives of one function in one snapshot of the rule table."""
+    """All derivatives of one function.
+
+    ``snapshot`` is the table that new specializations resolve in: that of the first one, until it is refreshed.
+    """
+
+    LIMIT = 256  # specializations that are kept; a function called with ever new functions as arguments has ever more
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
         self.name = name_of(fn)
         self.lock = threading.RLock()
-        self.world: World | None = None
-        self.specializations: dict[Key, Specialization] = {}
+        self.snapshot: Snapshot | None = None
+        self.kept: dict[Key, Kept] = {}
+        self.failed: dict[Key, Answers] = {}
         self.last: Key | None = None
-        self.version = -1  # of the table when the edges were last compared
         self.warned: set[Any] = set()
         self.rebuilds = 0
+        self.why = ""  # the last rebuild, in words
+        self.entries: dict[Any, Any] = {}  # what users call, by what they asked for; each checks that it is up to date
         ROOTS.add(self)
+
+    def __reduce__(self) -> Any:
+        return _nothing, ()  # a copy in another process compiles for itself
+
+    @property
+    def specializations(self) -> dict[Key, Specialization]:
+        """The compiled derivatives, the oldest first."""
+        return {key: kept.specialization for key, kept in list(self.kept.items())}
 
     # ------------------------------------------------------------ use
 
     def specialization(self, key: Key) -> Specialization:
-        """The derivative for ``key``, compiled if need be, in the world that the policy says."""
+        """The derivative for ``key``, compiled if need be, and as up to date as the policy wants it."""
+        return self.ready(key).specialization
+
+    def ready(self, key: Key) -> Kept:
         load_library()
         with self.lock:
-            self.check_rules()
-            if self.world is not None and not self.world.guards.hold():
-                self.restart(self.world.snapshot)
-            found = self.specializations.get(key)
-            if found is None:
-                found = self.compile(key)
+            kept = self.kept.get(key)
+            if kept is None:
+                kept = self.first(key)
+            kept = self.settle(kept)
             self.last = key
-            return found
+            return kept
 
-    def compile(self, key: Key) -> Specialization:
-        fresh = self.world is None
-        world = self.world or World(TABLE.snapshot, self.name)
+    def first(self, key: Key) -> Kept:
+        """Compile what was not there; with the rules of now if those that this root is pinned to don't do."""
+        now = TABLE.snapshot
+        pinned = now if self.snapshot is None or policy.current() == "auto" else self.snapshot
+        try:
+            kept = self.compile(key, pinned)
+        except ThunkadError:
+            if not changes(self.failed[key], pinned, now):
+                raise
+            return self.compile(key, now)
+        self.snapshot = pinned
+        return kept
+
+    def compile(self, key: Key, snapshot: Snapshot) -> Kept:
+        self.kept.pop(key, None)
+        world = World(snapshot, self.name)
         try:
             with world.lock, at_rest():
                 made = build(self.fn, world, key)
         except BaseException:
-            if fresh:
-                self.world = None  # a failure pins nothing
+            self.failed[key] = world.answers()  # shown, but not kept: the next call tries again
             raise
-        if fresh:
-            self.world, self.version = world, world.snapshot.version
-        self.specializations[key] = made
-        return made
+        self.failed.pop(key, None)
+        while len(self.kept) >= self.LIMIT:
+            del self.kept[next(iter(self.kept))]
+        kept = self.kept[key] = Kept(made, snapshot, abc.get_cache_token())
+        return kept
 
-    def restart(self, snapshot: Any) -> None:
-        """Forget what was compiled; what is compiled from now on resolves in ``snapshot``."""
-        self.world = World(snapshot, self.name)
-        self.specializations = {}
+    def rebuild(self, kept: Kept, snapshot: Snapshot, why: str) -> Kept:
         self.rebuilds += 1
+        self.why = why
+        return self.compile(kept.specialization.key, snapshot)
 
-    # ------------------------------------------------------------ rules that changed
+    # ------------------------------------------------------------ being up to date
 
-    def changed_edges(self) -> list[tuple[Any, Decision, Decision]]:
-        """Look-ups that would now come out differently: (callee, pinned decision, decision now)."""
-        world = self.world
-        if world is None or world.snapshot is TABLE.snapshot:
-            return []
-        now = TABLE.snapshot
-        out = []
-        for edges, look in ((world.edges, lookup), (world.forward_edges, forward_decision)):
-            for (fn, kinds), old in list(edges.items()):
-                if now.entries(fn) is world.snapshot.entries(fn):
-                    continue
-                new = look(now, fn, list(kinds))
-                if (new.how, new.entry) != (old.how, old.entry):
-                    out.append((fn, old, new))
-        return out
+    def settle(self, kept: Kept) -> Kept:
+        """``kept``, or what takes its place: rebinding is followed, and changed rules as the policy says."""
+        world = kept.specialization.world
+        broken = world.guards.broken()
+        if broken is not None:
+            kept = self.rebuild(kept, world.snapshot, f"{broken} was bound to something else")
+            world = kept.specialization.world
+        elif world.is_dynamic and not world.late.guards.hold():
+            world.renew_late(world.snapshot)
+        now, token = TABLE.snapshot, abc.get_cache_token()
+        if kept.seen is now and kept.token == token and not kept.lags:
+            return kept
+        with world.lock:
+            early, late = self.compare(world, now)
+            chosen = policy.current()
+            if not (early or late):
+                if chosen == "auto":
+                    world.advance(now)
+            elif chosen == "auto" or late and world.late_failed:
+                if not early:
+                    world.renew_late(now)
+                else:
+                    self.snapshot = now
+                    return self.rebuild(kept, now, because((*early, *late)))
+                late = []
+            elif chosen == "error":
+                raise StaleRuleError(self.message((*early, *late)))
+            kept.seen, kept.token, kept.stale = now, token, (*early, *late)
+        if kept.stale:
+            self.warn(kept.stale)
+        return kept
 
-    def check_rules(self) -> None:
-        """Compare with the table if it was edited, and do what the policy says about what is stale."""
-        if self.world is None or self.version == TABLE.snapshot.version:
-            return
-        version = TABLE.snapshot.version
-        changed = self.changed_edges()
-        if not changed:
-            self.version = version
-            return
-        chosen = policy.current()
-        if chosen == "auto":
-            self.restart(TABLE.snapshot)
-            self.version = version
-            return
-        names = ", ".join(dict.fromkeys(name_of(fn) for fn, _, _ in changed))
-        message = (
-            f"the rules for {names} have changed since the derivative of {self.name} was compiled; "
-            "it still uses the old ones: call thunkad.refresh() to rebuild it"
+    def compare(self, world: World, now: Snapshot) -> tuple[list[Change], list[Change]]:
+        """Look-ups that come out differently: those of compiling, and those of running."""
+        early = changes(world.answers(), world.snapshot, now)
+        late = changes(world.late.answers(), world.late.snapshot, now) if world.is_dynamic else []
+        return early, late
+
+    def warn(self, stale: tuple[Change, ...]) -> None:
+        new = [change for change in stale if change not in self.warned]
+        if new:
+            self.warned.update(new)
+            warnings.warn(self.message(tuple(new)), StaleRuleWarning, stacklevel=_level_of_user())
+
+    def message(self, stale: tuple[Change, ...]) -> str:
+        lines = "".join(f"\n  {line}" for line in dict.fromkeys(map(in_words, stale)))
+        return (
+            f"the derivative of {self.name} was compiled with rules that have changed:{lines}\n"
+            "  thunkad.refresh() rebuilds it; thunkad.set_refresh_policy('auto') makes every call do so"
         )
-        if chosen == "error":
-            raise StaleRuleError(message)
-        mark = tuple((id(fn), id(new.entry), new.how) for fn, _, new in changed)
-        if mark not in self.warned:
-            self.warned.add(mark)
-            warnings.warn(message, StaleRuleWarning, stacklevel=5)
-        self.version = version
 
-    def rebuild(self) -> int:
-        """Compile everything anew with the rules of now; returns how many derivatives that were."""
+    def refresh(self, everything: bool = False) -> Rebuilt | None:
+        """Rebuild what is stale, or everything, with the rules of now; None if there was nothing to do."""
         with self.lock:
-            keys = list(self.specializations)
-            self.restart(TABLE.snapshot)
-            self.version = TABLE.snapshot.version
-            self.warned.clear()
-            for key in keys:
+            now = TABLE.snapshot
+            found: dict[Change, None] = {}
+            rebuilt, failed = [], []
+            for key, kept in list(self.kept.items()):
+                world = kept.specialization.world
+                with world.lock:
+                    early, late = self.compare(world, now)
+                    found.update(dict.fromkeys((*early, *late)))
+                    if not (early or everything):
+                        world.renew_late(now) if late else world.advance(now)
+                        kept.seen, kept.token, kept.stale = now, abc.get_cache_token(), ()
+                        continue
                 try:
-                    self.compile(key)
-                except Exception:
-                    continue  # reported when that derivative is next asked for
-            return len(keys)
+                    self.rebuild(kept, now, because((*early, *late)) or "refresh(all=True)")
+                    rebuilt.append(key)
+                except Exception as error:
+                    failed.append((key, error))  # the next call of that derivative reports it
+            if self.snapshot is not None:
+                self.snapshot = now
+            self.warned.clear()
+            if not (found or rebuilt or failed):
+                return None
+            return Rebuilt(self.name, tuple(found), tuple(rebuilt), tuple(failed))
+
+    # ------------------------------------------------------------ inspection
+
+    def edges(self) -> list[Edge]:
+        """Every look-up of the live specializations, and of attempts that failed."""
+        found: dict[Edge, None] = {}
+        with self.lock:
+            for kept in self.kept.values():
+                world = kept.specialization.world
+                found.update({as_edge(q, d): None for q, d in world.answers().items()})
+                if world.is_dynamic:
+                    found.update({as_edge(q, d, late=True): None for q, d in world.late.answers().items()})
+            for answers in self.failed.values():
+                found.update({as_edge(q, d, failed=True): None for q, d in answers.items()})
+        return list(found)
+
+
+def in_words(change: Change) -> str:
+    """A change in a line."""
+    return f"{change.callee}: {describe(change.before)} -> {describe(change.now)}"
+
+
+def because(found: tuple[Change, ...]) -> str:
+    """Changes as the reason of a rebuild."""
+    return "; ".join(dict.fromkeys(map(in_words, found)))
+
+
+def _level_of_user() -> int:
+    """The stack level of the first caller outside this package, for warnings."""
+    import sys
+
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def _is_ours(frame: types.FrameType) -> bool:
+    name = frame.f_globals.get("__name__", "")
+    return name.split(".")[0] == "thunkad" or frame.f_code.co_filename.startswith("<thunkad ")
+
+
+def _nothing() -> None:
+    """What a root is unpickled as."""
 
 
 ROOTS: weakref.WeakSet[Root] = weakref.WeakSet()
+ATTRIBUTE = "__thunkad_root__"
 _library_roots: dict[int, Root] = {}
-_attribute = "__thunkad_root__"
 _lock = threading.Lock()
 
 
 def root_of(fn: Any) -> Root:
     """The root of ``fn``, kept on the function itself so that it lives as long as the function."""
-    found = getattr(fn, "__dict__", {}).get(_attribute)
+    if type(fn) is not types.FunctionType:
+        return _library_root(fn)
+    found = fn.__dict__.get(ATTRIBUTE)
+    if found is None or found.fn is not fn:  # functools.wraps copies attributes, but not what they mean
+        with _lock:
+            found = fn.__dict__.get(ATTRIBUTE)
+            if found is None or found.fn is not fn:
+                found = fn.__dict__[ATTRIBUTE] = Root(fn)
+    return found
+
+
+def _library_root(fn: Any) -> Root:
+    found = _library_roots.get(id(fn))
     if found is not None and found.fn is fn:
         return found
-    with _lock:
-        if hasattr(fn, "__dict__") and not isinstance(fn, type):
-            found = fn.__dict__.get(_attribute)
-            if found is None or found.fn is not fn:
-                found = Root(fn)
-                try:
-                    fn.__dict__[_attribute] = found
-                    return found
-                except TypeError:
-                    pass
-        kept = _library_roots.get(id(fn))
-        if kept is None or kept.fn is not fn:
-            kept = _library_roots[id(fn)] = Root(fn)
-        return kept
+    root = Root(fn)
+    owner = getattr(fn, "__self__", None)
+    if owner is None or isinstance(owner, (types.ModuleType, type)):
+        with _lock:
+            return _library_roots.setdefault(id(fn), root)
+    return root  # a method of an object that may be large
 
 
-def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
-    """Whether the table says something of the function itself, so that it is not looked into."""
-    parameters = inspect.signature(fn, follow_wrapped=False).parameters.values()
-    plain = [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters]
-    decision = world.lookup(fn, [k for k, positional in zip(kinds, plain) if positional])
-    return decision.how in ("rule", "constant", "alternative")
-
-
-def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
-    """The function that is differentiated: ``fn`` itself, or the plain call of it where only a rule counts."""
-    if key.library is not None:
-        return world.analysis_of_ir(library_call(fn, *key.library), None, key.kinds)
-    if has_own_rule(fn, world, key.kinds):
-        return world.analysis_of_ir(own_call(fn), fn, key.kinds)
-    return world.analysis(fn, key.kinds)
-
-
-def build(fn: Any, world: World, key: Key) -> Specialization:
-    """Compile one derivative."""
-    if key.product == "jvp":
-        return build_jvp(fn, world, key)
-    resolved = resolved_for(fn, world, key)
-    owner = resolved.owner
-    # what vjp keeps for its pullback must survive that the caller changes the arguments or the value meanwhile
-    sharing = Sharing(volatile=names_outside(resolved)) if key.product == "vjp" else NOTHING_SHARED
-    generator = Generator(resolved, world, world.is_pure, reached, sharing)
-    base = resolved.function.name
-    if key.product == "vjp":
-        function = generator.vjp(f"{base}_vjp", key.wanted, key.has_aux)
-    else:
-        with_value = key.product == "value_and_grad"
-        name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
-        function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
-        if derivative_of(fn) is None:
-            function.body = release(function.body, generator.holds_array)
-    if derivative_of(fn) is not None and key.product != "vjp":
-        function, owner = whole(function, world)
-    slot = Slot(function.name, function)
-    (call,) = world.load([function], [slot], owner)
-    return Specialization(call, function, key)
-
-
-def whole(function: n.Function, world: World) -> tuple[n.Function, Any]:
-    """A derivative of a derivative with all that it calls pasted, and in whose globals it runs."""
-    halves = [s for key, p in world.pairs.items() if isinstance(key[0], Derivation) for s in (p.forward, p.reverse)]
-    made = world.derivations.whole(function, *halves)
-    return made.function, made.owner
-
-
-def names_outside(resolved: Resolved) -> tuple[str, ...]:
-    """The parameters and what is returned: values that the caller has hold of, too."""
-    function = resolved.function
-    return (*function.captures, *(p.name for p in function.params), *walk.names(function.body[-1].value))  # type: ignore[attr-defined]
-
-
-def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
-    """Compile a function of values and tangents."""
-    forwarding = world.forwarding
-    target, owner = fn, fn
-    if key.library is not None:
-        target, owner = library_call(fn, *key.library), None
-    elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant"):
-        target = own_call(fn)
-    resolved = forwarding.analysis(target, owner, key.kinds)
-    name = f"{resolved.function.name}_jvp"
-    function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, public=True)
-    if derivative_of(fn) is not None:
-        inner = [slot for (target, *_), slot in forwarding.slots.items() if isinstance(target, Derivation)]
-        made = world.derivations.whole(function, *inner)
-        function, owner = made.function, made.owner
-    (call,) = world.load([function], [Slot(name, function)], owner)
-    return Specialization(call, function, key)
+__all__ = ["ROOTS", "Kept", "Key", "Rebuilt", "Root", "Specialization", "build", "root_of"]

@@ -7,7 +7,6 @@ guard.  Compiled callees live here, so functions that were compiled in different
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -24,8 +23,8 @@ from thunkad.analysis.sources import Captured, hoist, sources
 from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.assigned_globals import AssignedGlobals
 from thunkad.compiled.forms import normal_form
-from thunkad.compiled.guards import Guards
 from thunkad.compiled.load import Slot, load
+from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
 from thunkad.compiled.pull_nested import Nested
 from thunkad.compiled.pushing import Forwarding
@@ -37,8 +36,6 @@ from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR
 from thunkad.kinds.results import binary, call
 from thunkad.pipeline import reached
-from thunkad.rules.entry import RRULE, name_of
-from thunkad.rules.resolve import Decision, lookup
 from thunkad.rules.table import Snapshot
 from thunkad.source.names import lookup as lookup_name
 
@@ -52,42 +49,28 @@ class Pair:
         self.shadowed: frozenset[str] = frozenset()  # parameters written in place: their cotangents are in the caller's shadows
 
 
-class World:
-    """See the module's docstring.  Not thread-safe by itself: callers hold ``lock``."""
+class World(Lookups):
+    """See the module's docstring.  Not thread-safe by itself: whoever compiles holds ``lock``."""
 
-    def __init__(self, snapshot: Snapshot, label: str) -> None:
-        self.snapshot, self.label = snapshot, label
-        self.lock = threading.RLock()
-        self.edges: dict[tuple[Any, tuple[Kind, ...]], Decision] = {}
-        self.forward_edges: dict[tuple[Any, tuple[Kind, ...]], Decision] = {}
-        self.guards = Guards()
-        self.assigned = AssignedGlobals()
+    def __init__(self, snapshot: Snapshot, label: str, early: World | None = None) -> None:
+        super().__init__(snapshot, label, early)
+        self.assigned = AssignedGlobals() if early is None else early.assigned
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
         self._result_kinds: dict[Any, Kind | None] = {}
         self._mutated: dict[Any, frozenset[str]] = {}
-        self.captured: Captured | None = None
+        self.captured: Captured | None = None if early is None else early.captured
         self._reads_captured: dict[Any, bool] = {}
-        self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]] = weakref.WeakKeyDictionary()
+        self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]]
+        self.lifted = weakref.WeakKeyDictionary() if early is None else early.lifted
         from thunkad.compiled.dynamic import Pull
 
-        self._pull, self._pull_kept = Pull(self), Pull(self, kept=True)
+        self.dispatch, self.dispatch_kept = Pull(self), Pull(self, kept=True)
         self._keep: list[Any] = []
         self._library: dict[Any, n.Function] = {}
 
     # ------------------------------------------------------------ what resolution asks
-
-    def lookup(self, fn: Any, kinds: list[Kind]) -> Decision:
-        """The one way to the rule table; records what was asked and answered."""
-        decision = lookup(self.snapshot, fn, kinds)
-        self.note(fn, kinds, RRULE, decision)
-        return decision
-
-    def note(self, fn: Any, kinds: list[Kind], mode: str, decision: Decision) -> None:
-        """Record a look-up."""
-        edges = self.edges if mode == RRULE else self.forward_edges
-        edges[_edge_key(fn), tuple(kinds)] = decision
 
     def keep(self, function: n.Function) -> None:
         """Functions that are told apart by their identity stay alive as long as the world."""
@@ -105,7 +88,7 @@ class World:
 
     @property
     def puller(self) -> Any:
-        return self._pull
+        return self.dispatch
 
     def nested(self, fn: Any, args: Any, kwargs: Any) -> Site | None:
         """What a call of a derivative function stands for; None for any other function."""
@@ -144,6 +127,14 @@ class World:
         value = getattr(base, name)
         self.guards.attribute(base, name, value)
         return value
+
+    def class_member(self, cls: type, name: str) -> None:
+        """A method of ``cls`` was resolved for an object of it."""
+        self.guards.member(cls, name)
+
+    def left_to_defaults(self, fn: Any) -> None:
+        """A call left parameters of ``fn`` to their defaults."""
+        self.guards.defaults(fn)
 
     def array_member(self, name: str) -> Any:
         from thunkad.rules.numpy.methods import ATTRIBUTES, METHODS
@@ -198,7 +189,8 @@ class World:
             if self.captured is not None:
                 function = hoist(function, fn, self.captured)
             names = [p.name for p in function.params]
-            found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
+            with self.recording():
+                found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
             found.mutated_params = functools.partial(self.mutated_params, owner=fn)
             found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=fn)
             reached("resolved", found)
@@ -210,7 +202,8 @@ class World:
         if found is None:
             self._keep.append(function)
             names = [*(c for c in function.captures if c not in {p.name for p in function.params}), *(p.name for p in function.params)]
-            found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+            with self.recording():
+                found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             found.mutated_params = functools.partial(self.mutated_params, owner=owner)
             found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=owner)
             reached("resolved", found)
@@ -343,10 +336,12 @@ class World:
 
     def pull(self, kept: bool = False) -> n.Ref:
         """Run-time dispatch; ``kept``: what is passed may be written later, so residuals of it are copies."""
-        return n.Ref("pull_kept", self._pull_kept.call) if kept else n.Ref("pull", self._pull.call)
+        self.late_now()
+        return n.Ref("pull_kept", self.dispatch_kept.call) if kept else n.Ref("pull", self.dispatch.call)
 
     def pull_packed(self) -> n.Ref:
-        return n.Ref("pull_packed", self._pull.packed)
+        self.late_now()
+        return n.Ref("pull_packed", self.dispatch.packed)
 
     def load(self, functions: list[n.Function], slots: list[Slot], owner: Any) -> list[Callable[..., Any]]:
         """Print, compile and load generated functions where ``owner``'s code runs."""
@@ -395,10 +390,3 @@ def namespace_of(owner: Any) -> dict[str, Any] | None:
             pass
     return {**owner.__globals__, **cells}
 
-
-def _edge_key(fn: Any) -> Any:
-    try:
-        hash(fn)
-    except TypeError:
-        return name_of(fn)
-    return fn

@@ -88,6 +88,8 @@ def _explicit(entry: Entry) -> ForwardTemplate:
     function: Any = entry.function
     if not inspect.isfunction(function):
         raise NotInlineable("not a Python function")
+    if entry.wants_ad():
+        raise NotInlineable("derivatives inside the rule")
     parameters = entry.signature().parameters
     if any(p.kind is p.VAR_POSITIONAL or p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise NotInlineable("any number of arguments")
@@ -95,7 +97,7 @@ def _explicit(entry: Entry) -> ForwardTemplate:
     if not isinstance(node, gast.FunctionDef):
         raise NotInlineable("a lambda")
     body = _without_docstring(node.body)
-    name = _resolver(function, {*parameters, *_bound(body)})
+    name = _resolver(function, {*parameters, *_bound(body)}, entry)
     forward = [s for stmt in body[:-1] for s in _assign(stmt, name)]
     last = body[-1]
     if not (isinstance(last, gast.Return) and isinstance(last.value, gast.Tuple) and len(last.value.elts) == 2):

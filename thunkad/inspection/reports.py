@@ -14,7 +14,8 @@ import numpy as np
 from thunkad.adjoint.inline import bind_rule
 from thunkad.analysis.activity import active_names
 from thunkad.analysis.sites import Resolved, Site, path_of
-from thunkad.compiled.root import Key, Root, resolved_for
+from thunkad.compiled.build import Key, resolved_for
+from thunkad.compiled.root import Root
 from thunkad.compiled.world import World
 from thunkad.errors import RuleError, ThunkadError
 from thunkad.inspection.requests import generic_request, request

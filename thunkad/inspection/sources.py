@@ -7,7 +7,8 @@ from typing import Any
 from thunkad import pipeline
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.printed import rule_function
-from thunkad.compiled.root import Root, Specialization, build, resolved_for
+from thunkad.compiled.build import Specialization, build, resolved_for
+from thunkad.compiled.root import Root
 from thunkad.compiled.target import target_of
 from thunkad.compiled.world import World, namespace_of
 from thunkad.emit.module import emit
@@ -56,15 +57,16 @@ def specialization_of(wish: Request) -> tuple[Specialization, World]:
     load_library()
     root = wish.root
     with root.lock:
-        if root.world is not None and wish.key in root.specializations:
-            return root.specializations[wish.key], root.world
+        found = root.specializations.get(wish.key)
+        if found is not None:
+            return found, found.world
         world = scratch_world(root)
     return build(root.fn, world, wish.key), world
 
 
 def scratch_world(root: Root) -> World:
     """A world of its own with the rules that ``root`` is pinned to."""
-    return World(TABLE.snapshot if root.world is None else root.world.snapshot, root.name)
+    return World(root.snapshot or TABLE.snapshot, root.name)
 
 
 def module_text(specialization: Specialization, world: World, owner: Any) -> str:

@@ -6,12 +6,18 @@ from :mod:`thunkad.rules.library`, which binds it to ``"library"``.
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from thunkad.errors import RuleError
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
+from thunkad.rules.resolve import ambiguous
+from thunkad.rules.signatures import as_signature, covers, meet, read_early, signature_types
 from thunkad.rules.table import TABLE
 from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
 from thunkad.tangents import ZERO, AbstractZero, thunk
@@ -38,7 +44,7 @@ def rrule(fn: Any, *, keep_thunks: bool = False, surrogate: bool = False, layer:
 
     def register(rule: F) -> F:
         _check_parameters(fn, rule)
-        TABLE.add(Entry(RRULE, fn, rule, layer, keep_thunks=keep_thunks, surrogate=surrogate))
+        _add(Entry(RRULE, target_of_rule(fn), rule, layer, keep_thunks=keep_thunks, surrogate=surrogate))
         return rule
 
     return register
@@ -52,7 +58,7 @@ def frule(fn: Any, *, layer: str = "user") -> Callable[[F], F]:
     """
 
     def register(rule: F) -> F:
-        TABLE.add(Entry(FRULE, fn, rule, layer))
+        _add(Entry(FRULE, target_of_rule(fn), rule, layer))
         return rule
 
     return register
@@ -71,26 +77,30 @@ def scalar_rule(fn: Any, *partials: Callable[..., Any], layer: str = "user") -> 
     """
     if not partials or not all(callable(p) for p in partials):
         raise RuleError(f"scalar_rule({name_of(fn)}, …) needs the partial derivatives as functions of (result, *args)")
-    TABLE.add(Entry(RRULE, fn, _elementwise_rrule(fn, partials), layer, types=(), partials=partials))
-    TABLE.add(Entry(FRULE, fn, _elementwise_frule(fn, partials), layer, types=(), partials=partials))
+    with TABLE.bulk():
+        _add(Entry(RRULE, fn, _elementwise_rrule(fn, partials), layer, types=(), partials=partials))
+        _add(Entry(FRULE, fn, _elementwise_frule(fn, partials), layer, types=(), partials=partials))
 
 
 def non_differentiable(*fns: Any, layer: str = "user") -> None:
     """Declare that no derivative flows through these functions: their results are constants."""
-    for fn in fns:
-        TABLE.add(Entry(NON_DIFFERENTIABLE, fn, None, layer, types=()))
+    with TABLE.bulk():
+        for fn in fns:
+            _add(Entry(NON_DIFFERENTIABLE, target_of_rule(fn), None, layer, types=()))
 
 
-def opt_out(fn: Any, *types: Any, layer: str = "user") -> None:
+def opt_out(fn: Any, *types_: Any, layer: str = "user") -> None:
     """Say "no rule here: look inside ``fn``" for arguments of these types (for all arguments when none are given)."""
-    TABLE.add(Entry(OPT_OUT, fn, None, layer, types=types))
+    _add(Entry(OPT_OUT, target_of_rule(fn), None, layer, types=as_signature(types_)))
 
 
-def opt_in(fn: Any, *types: Any, layer: str = "user") -> None:
+def opt_in(fn: Any, *types_: Any, layer: str = "user") -> None:
     """Undo ``opt_out(fn, *types)``; without types, every opt-out of ``fn``.  Does nothing if there is none."""
-    for entry in TABLE.snapshot.entries(fn):
-        if entry.kind == OPT_OUT and entry.layer == layer and (not types or entry.types == types):
-            TABLE.remove(entry)
+    fn = target_of_rule(fn)
+    wanted = as_signature(types_)
+    with TABLE.lock:
+        found = [e for e in TABLE.pending(fn) if e.kind == OPT_OUT and e.layer == layer]
+        TABLE.remove(*(e for e in found if not types_ or signature_types(e) == wanted))
 
 
 def alternative(fn: Any, *, types: tuple[Any, ...] = (), layer: str = "user") -> Callable[[F], F]:
@@ -100,10 +110,73 @@ def alternative(fn: Any, *, types: tuple[Any, ...] = (), layer: str = "user") ->
     """
 
     def register(body: F) -> F:
-        TABLE.add(Entry(ALTERNATIVE, fn, body, layer, types=types))
+        _add(Entry(ALTERNATIVE, target_of_rule(fn), body, layer, types=as_signature(types)))
         return body
 
     return register
+
+
+def target_of_rule(fn: Any) -> Any:
+    """What registrations for ``fn`` are kept under: for a property the function that computes it.
+
+    Raises
+    ------
+    RuleError
+        ``fn`` is a method bound to an object: calls resolve to its function, whatever the object.
+    """
+    if isinstance(fn, (staticmethod, classmethod)):
+        return fn.__func__
+    if isinstance(fn, property):
+        return fn.fget
+    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, types.FunctionType):
+        raise RuleError(
+            f"{name_of(fn)} is bound to an object, and rules are for functions",
+            hint=f"register the rule for {fn.__func__.__qualname__}; its first parameter is the object"
+            if not isinstance(fn.__self__, type)
+            else f"register the rule for {fn.__qualname__}.__func__; its first parameter is the class",
+        )
+    return fn
+
+
+def _add(entry: Entry) -> None:
+    """Put ``entry`` into the table, unless it would be ambiguous with another one of the user's."""
+    if entry.layer == "user":
+        entry.target = one_spelling(entry.target)
+        read_early(entry, 2)
+        with TABLE.lock:
+            _check_unambiguous(entry)
+            TABLE.add(entry)
+    else:
+        TABLE.add(entry)
+
+
+def one_spelling(fn: Any) -> Any:
+    """The function that calls of a method or attribute of arrays resolve to: ``np.sum`` for ``np.ndarray.sum``."""
+    if getattr(fn, "__objclass__", None) is not np.ndarray:
+        return fn
+    # by name: the library is written with this module, and is read in when it is first needed
+    methods = importlib.import_module("thunkad.rules.numpy.methods")
+    return methods.METHODS.get(fn.__name__) or methods.ATTRIBUTES.get(fn.__name__) or fn
+
+
+def _check_unambiguous(entry: Entry) -> None:
+    """Refuse two typed rules that overlap where neither is more specific, if the table can already tell."""
+    mine = signature_types(entry)
+    others = [e for e in TABLE.pending(entry.target) if e.layer == entry.layer and competes(e, entry)]
+    for other in others:
+        theirs = signature_types(other)
+        if covers(mine, theirs) or covers(theirs, mine):
+            continue
+        both = meet(mine, theirs)
+        if both is not None and not any(covers(s, both) and covers(mine, s) and covers(theirs, s) for s in map(signature_types, others)):
+            raise ambiguous(other, entry)
+
+
+def competes(a: Entry, b: Entry) -> bool:
+    """Whether the two registrations may both be meant by one look-up."""
+    if ALTERNATIVE in (a.kind, b.kind):
+        return a.kind == b.kind
+    return {a.kind, b.kind} != {RRULE, FRULE}
 
 
 def _check_parameters(fn: Any, rule: Callable[..., Any]) -> None:

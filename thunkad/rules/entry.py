@@ -50,16 +50,36 @@ class Entry:
 
         return Place(code.co_filename, code.co_firstlineno, linecache.getline(code.co_filename, code.co_firstlineno))
 
+    def same_registration(self, other: Entry) -> bool:
+        """Whether registering ``other`` on top of this one would change nothing (the typed signatures apart)."""
+        mine = (self.kind, self.layer, self.keep_thunks, self.surrogate, self.linear)
+        if self.target is not other.target or mine != (other.kind, other.layer, other.keep_thunks, other.surrogate, other.linear):
+            return False
+        if self.partials is not None or other.partials is not None:
+            return self.partials == other.partials
+        return self.function is other.function
+
     def signature(self) -> inspect.Signature:
         """The parameters of the rule (for an elementwise rule: those of the partials but the result)."""
         found = self.cache.get("signature")
         if found is None:
             assert self.function is not None
             try:
-                found = self.cache["signature"] = inspect.signature(self.function)
+                found = inspect.signature(self.function)
+                own = [p for p in found.parameters.values() if not _is_handle(p)]
+                self.cache["ad"] = len(own) < len(found.parameters)
+                found = self.cache["signature"] = found.replace(parameters=own)
             except (TypeError, ValueError) as error:
                 raise RuleError(f"the rule for {name_of(self.target)} has no readable signature", self.place) from error
         return found
+
+    def wants_ad(self) -> bool:
+        """Whether the rule takes ``ad``, to differentiate a function argument."""
+        return self.function is not None and bool(self.signature() and self.cache.get("ad"))
+
+
+def _is_handle(p: inspect.Parameter) -> bool:
+    return p.name == "ad" and p.kind is p.KEYWORD_ONLY
 
 
 def name_of(target: Any) -> str:

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from thunkad.errors import RuleError
-from thunkad.rules.define import opt_out, rrule
-from thunkad.rules.entry import RRULE, Entry, name_of
+from thunkad.rules.define import one_spelling, opt_out, rrule, target_of_rule
+from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.load import load_library
-from thunkad.rules.resolve import Decision, decide
-from thunkad.rules.signatures import signature_types
+from thunkad.rules.resolve import Decision, Exact, decide
+from thunkad.rules.signatures import ArrayOf, as_signature, show, signature_types
 from thunkad.rules.table import TABLE
 
 
@@ -52,8 +54,17 @@ def describe(decision: Decision) -> str:
         "alternative": "another body to look inside",
         "missing": "no rule",
         "undecided": "decided when it runs",
+        "ambiguous": "two rules of which neither is more specific",
     }
     return words[decision.how] + where
+
+
+def _as_kind(wanted: Any) -> Any:
+    if isinstance(wanted, ArrayOf):
+        return Exact(np.ndarray, wanted.scalar)
+    if isinstance(wanted, tuple):
+        raise RuleError("rules.lookup takes one class for each argument, no unions")
+    return Exact(wanted)
 
 
 class Rules:
@@ -76,8 +87,10 @@ class Rules:
     def lookup(self, fn: Any, *types: Any) -> Found:
         """What a call of ``fn`` with arguments of these types resolves to now."""
         load_library()
+        fn = one_spelling(target_of_rule(fn))
         entries = TABLE.snapshot.entries(fn)
-        decision = decide(entries, list(types), RRULE) if entries else Decision("missing")
+        kinds = [_as_kind(t) for t in as_signature(types)]
+        decision = decide(entries, kinds) if entries else Decision("missing")
         return Found(fn, decision.how, decision.entry, entries)
 
     def edges(self, f: Any) -> Any:
@@ -92,32 +105,34 @@ class Rules:
         RuleError
             There is no such registration.
         """
-        found = [e for e in TABLE.snapshot.entries(fn) if e.layer == "user" and (not types or signature_types(e) == types)]
+        fn = one_spelling(target_of_rule(fn))
+        wanted = as_signature(types)
+        with TABLE.lock:
+            found = [e for e in TABLE.pending(fn) if e.layer == "user" and (not types or signature_types(e) == wanted)]
+            TABLE.remove(*found)
         if not found:
-            raise RuleError(f"no rule was registered for {name_of(fn)}" + (f" with the types {types}" if types else ""))
-        with TABLE.bulk():
-            for entry in found:
-                TABLE.remove(entry)
+            raise RuleError(f"no rule was registered for {name_of(fn)}" + (f" with the types {show(wanted)}" if types else ""))
 
     @contextlib.contextmanager
     def override(self, fn: Any, rule: Callable[..., Any] | None) -> Iterator[None]:
-        """Within the ``with`` block ``rule`` is the rule of ``fn`` (None: it has none and is looked inside)."""
-        before = TABLE.snapshot.entries(fn)
-        if rule is None:
-            opt_out(fn)
-        else:
-            rrule(fn)(rule)
-        made = [e for e in TABLE.snapshot.entries(fn) if e not in before]
-        replaced = [e for e in before if e not in TABLE.snapshot.entries(fn)]
+        """Within the ``with`` block ``rule`` is the rule of ``fn`` (None: it has none and is looked inside).
+
+        A change of the table like any other: what is pinned stays so under the policy 'manual'.
+        """
+        fn = one_spelling(target_of_rule(fn))
+        with TABLE.lock:
+            before = TABLE.pending(fn)
+            if rule is None:
+                opt_out(fn)
+            else:
+                rrule(fn)(rule)
+            after = TABLE.pending(fn)
+        ours = tuple(e for e in after if e not in before)
+        theirs = tuple(e for e in before if e not in after)
         try:
             yield
         finally:
-            with TABLE.bulk():
-                for entry in made:
-                    if entry in TABLE.snapshot.entries(fn):
-                        TABLE.remove(entry)
-                        for old in replaced:
-                            TABLE.add(old)
+            TABLE.put_back(fn, ours, theirs)
 
     def __getattr__(self, name: str) -> Any:
         # the package of the same name stays reachable: ``thunkad.rules.numpy``

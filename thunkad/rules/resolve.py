@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import types
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import AmbiguousRuleError
-from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
+from thunkad.kinds.lattice import Instance, Known, Lifted, Mapping, Method, Num, Opaque, Partial, Sequence, Tuple
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
-from thunkad.rules.signatures import covers, signature_types
+from thunkad.rules.signatures import ArrayOf, Signature, Type, covers, narrower, show, signature_types
 from thunkad.rules.table import Snapshot
 
 
@@ -28,77 +32,79 @@ class Decision:
 
 MISSING, UNDECIDED = Decision("missing"), Decision("undecided")
 
-_PYTHON_CLASS = {"bool": bool, "int": int, "real": float, "complex": complex}
-_SCALAR_CLASS = {"bool": np.bool_, "int": np.int64, "real": np.float64, "complex": np.complex128}
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What is known of an argument that exists: its class, and the scalar type of its elements if it is an array."""
+
+    cls: type
+    scalar: type | None = None
 
 
-def class_of(kind: Kind) -> type | None:
-    """The class of values of this kind, None if it is not known."""
-    if isinstance(kind, Num):
-        if kind.form == "array":
-            return np.ndarray
-        if kind.form == "python":
-            return _PYTHON_CLASS.get(kind.field)
-        return _SCALAR_CLASS.get(kind.field) if kind.form == "scalar" else None
-    if isinstance(kind, Known):
-        return type(kind.value)
-    if isinstance(kind, (Opaque, Instance, Tuple, Sequence)):
-        return kind.cls
-    return dict if isinstance(kind, Mapping) else None
+def exact(value: Any) -> Exact:
+    """What rules are chosen by for a value."""
+    return Exact(type(value), value.dtype.type if isinstance(value, np.ndarray) else None)
 
 
-def lookup(snapshot: Snapshot, fn: Any, kinds: list[Kind], mode: str = RRULE) -> Decision:
-    """What ``snapshot`` says of calling ``fn`` with arguments of these kinds."""
+Named = Iterable[tuple[str, Any]]
+
+
+def lookup(snapshot: Snapshot, fn: Any, kinds: Iterable[Any], mode: str = RRULE, named: Named = ()) -> Decision:
+    """What ``snapshot`` says of calling ``fn`` with arguments of these kinds (or :class:`Exact` classes)."""
     entries = snapshot.entries(fn)
-    return decide(entries, [class_of(k) for k in kinds], mode) if entries else MISSING
+    return decide(entries, list(kinds), mode, named) if entries else MISSING
 
 
-def lookup_values(snapshot: Snapshot, fn: Any, args: tuple[Any, ...], mode: str = RRULE) -> Decision:
-    """The same from the arguments themselves."""
-    entries = snapshot.entries(fn)
-    return decide(entries, [type(a) for a in args], mode) if entries else MISSING
-
-
-def decide(entries: tuple[Entry, ...], classes: list[type | None], mode: str) -> Decision:
+def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, named: Named = ()) -> Decision:
     """The most specific entry of the topmost layer that applies."""
     other = FRULE if mode == RRULE else RRULE
+    inside = None
     for layer in ("user", "library"):
-        candidates = [e for e in entries if e.layer == layer and e.kind != other]
-        applicable = []
-        for e in candidates:
-            verdict = applies(signature_types(e), classes)
-            if verdict is None:
-                return UNDECIDED
-            if verdict:
-                applicable.append(e)
-        if applicable:
-            return _as_decision(_most_specific(applicable))
-    return MISSING
+        candidates = [e for e in entries if e.layer == layer and e.kind not in (other, ALTERNATIVE)]
+        found = _chosen(candidates, kinds, named)
+        if found is UNDECIDED:
+            return UNDECIDED
+        if found is not None:
+            if found.kind != OPT_OUT:
+                return Decision("constant" if found.kind == NON_DIFFERENTIABLE else "rule", found)
+            inside = found
+            break
+    for layer in ("user", "library"):
+        body = _chosen([e for e in entries if e.layer == layer and e.kind == ALTERNATIVE], kinds, named)
+        if body is not None:
+            return UNDECIDED if body is UNDECIDED else Decision("alternative", body)
+    return MISSING if inside is None else Decision("inside", inside)
 
 
-def applies(signature: tuple[Any, ...], classes: list[type | None]) -> bool | None:
-    """Whether a typed signature covers these classes; None if that is not known."""
-    unsure = False
-    for k, wanted in enumerate(signature):
-        if wanted is object or k >= len(classes):
-            continue
-        cls = classes[k]
-        if cls is None:
-            unsure = True
-        elif not issubclass(cls, wanted):
-            return False
-    return None if unsure else True
+def _chosen(candidates: list[Entry], kinds: list[Any], named: Named) -> Any:
+    """The most specific entry that applies, None if none does, UNDECIDED if that depends on what is not known."""
+    sure, unsure = [], []
+    for e in candidates:
+        verdict = applies(signature_types(e), with_keywords(e, kinds, named) if named else kinds)
+        if verdict is None:
+            unsure.append(e)
+        elif verdict:
+            sure.append(e)
+    if not unsure:
+        return _most_specific(sure) if sure else None
+    best = [e for e in sure if all(e is o or _beats(e, o) for o in (*sure, *unsure))]
+    return best[0] if best else UNDECIDED
 
 
 def _most_specific(entries: list[Entry]) -> Entry:
     best = [e for e in entries if not any(_beats(o, e) for o in entries)]
     if len(best) > 1:
-        first, second = best[:2]
-        raise AmbiguousRuleError(
-            f"two rules for {name_of(first.target)} apply and neither is more specific:\n  {first.place}\n  {second.place}",
-            hint="add a rule for the types that both cover, or narrow one of them",
-        )
+        raise ambiguous(*best[:2])
     return best[0]
+
+
+def ambiguous(first: Entry, second: Entry) -> AmbiguousRuleError:
+    """The error for two registrations of which neither goes before the other."""
+    lines = "".join(f"\n  {show(signature_types(e))}: {e.place}" for e in (first, second))
+    return AmbiguousRuleError(
+        f"two rules for {name_of(first.target)} apply and neither is more specific:{lines}",
+        hint="register one for the types that both cover (before the second of them), or narrow one of them",
+    )
 
 
 def _beats(a: Entry, b: Entry) -> bool:
@@ -111,6 +117,141 @@ def _beats(a: Entry, b: Entry) -> bool:
     return covers(t, s) and not covers(s, t)
 
 
-def _as_decision(entry: Entry) -> Decision:
-    how = {RRULE: "rule", FRULE: "rule", OPT_OUT: "inside", NON_DIFFERENTIABLE: "constant", ALTERNATIVE: "alternative"}
-    return Decision(how[entry.kind], entry)
+# ---------------------------------------------------------------- whether a signature fits what is known
+
+
+_ABSENT = object()
+
+
+def with_keywords(entry: Entry, kinds: list[Any], named: Named) -> list[Any]:
+    """The kinds of the positional parameters, those that were passed by keyword in their places."""
+    given = dict(named)
+    out = list(kinds)
+    for name in positional_names(entry)[len(kinds) : len(signature_types(entry))]:
+        out.append(given.get(name, _ABSENT))
+    return out
+
+
+def positional_names(entry: Entry) -> tuple[str, ...]:
+    """The parameters that a typed signature is about."""
+    if entry.function is not None:
+        parameters = entry.signature().parameters.values()
+    else:
+        try:
+            parameters = inspect.signature(entry.target).parameters.values()
+        except (TypeError, ValueError):
+            return ()
+    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+
+def applies(signature: Signature, kinds: list[Any]) -> bool | None:
+    """Whether a typed signature covers arguments of these kinds; None if that is not known."""
+    unsure = False
+    for wanted, kind in zip(signature, kinds):
+        verdict = fits(kind, wanted)
+        if verdict is False:
+            return False
+        unsure = unsure or verdict is None
+    return None if unsure else True
+
+
+def fits(kind: Any, wanted: Type) -> bool | None:
+    """Whether values of ``kind`` are of the type ``wanted``: always (True), never (False), or it depends (None)."""
+    if wanted is object or kind is _ABSENT:
+        return True
+    possible = classes_of(kind)
+    if possible is None:
+        return None
+    verdicts = {_class_fits(p, wanted) for p in possible}
+    return verdicts.pop() if len(verdicts) == 1 else None
+
+
+_PYTHON = {"bool": (bool,), "int": (int,), "real": (float,), "complex": (complex,)}
+_SCALAR = {
+    "bool": (np.bool_,),
+    "int": tuple(dict.fromkeys(np.dtype(c).type for c in "bhilqBHILQ")),
+    "real": (np.float16, np.float32, np.float64, np.longdouble),
+    "complex": (np.complex64, np.complex128, np.clongdouble),
+}
+_PYTHON["any"] = tuple(c for group in _PYTHON.values() for c in group)
+_SCALAR["any"] = tuple(c for group in _SCALAR.values() for c in group)
+
+
+@dataclass(frozen=True)
+class _AnyArray:
+    """An array whose class may be any subclass of ndarray, with elements of one scalar type."""
+
+    scalar: type
+
+
+def classes_of(kind: Any) -> tuple[Any, ...] | None:
+    """The classes that a value of this kind may be of; None if nothing is known."""
+    if isinstance(kind, Num):
+        return _classes_of_number(kind.form, kind.field, kind.ndim)
+    if isinstance(kind, Exact):
+        return (kind,)
+    if isinstance(kind, Known):
+        return (Exact(type(kind.value)),)
+    if isinstance(kind, (Opaque, Instance, Tuple, Sequence)):
+        return (Exact(kind.cls),)
+    if isinstance(kind, Mapping):
+        return (dict,)
+    if isinstance(kind, Method):
+        return (Exact(types.MethodType), Exact(types.BuiltinMethodType))
+    if isinstance(kind, Partial):
+        return (Exact(functools.partial),)
+    if isinstance(kind, Lifted):
+        return (Exact(types.FunctionType), Exact(functools.partial))
+    return None
+
+
+def class_of(kind: Any) -> type | None:
+    """The class whose members values of this kind have, None if it is not known."""
+    found = classes_of(kind)
+    if not found:
+        return None
+    first = found[-1]
+    return np.ndarray if isinstance(first, _AnyArray) else first.cls if isinstance(first, Exact) else first
+
+
+@functools.cache
+def _classes_of_number(form: str, field: str, ndim: int | None) -> tuple[Any, ...]:
+    out: list[Any] = []
+    if form in ("python", "number", "any"):
+        out += map(Exact, _PYTHON[field])
+    if form in ("scalar", "number", "any") or form == "array" and ndim is None:
+        out += map(Exact, _SCALAR[field])
+    if form in ("array", "any"):
+        out += map(_AnyArray, _SCALAR[field])
+    return tuple(out)
+
+
+def _class_fits(possible: Any, wanted: Type) -> bool | None:
+    if isinstance(wanted, tuple):
+        verdicts = [_class_fits(possible, w) for w in wanted]
+        return True if True in verdicts else None if None in verdicts else False
+    if isinstance(possible, Exact):
+        if isinstance(wanted, ArrayOf):
+            if not issubclass(possible.cls, np.ndarray):
+                return False
+            return None if possible.scalar is None else issubclass(possible.scalar, wanted.scalar)
+        return issubclass(possible.cls, wanted)
+    if isinstance(possible, _AnyArray):
+        if isinstance(wanted, ArrayOf):
+            return issubclass(possible.scalar, wanted.scalar)
+        return _subclass_fits(np.ndarray, wanted)
+    return _subclass_fits(possible, wanted)
+
+
+def _subclass_fits(base: type, wanted: Any) -> bool | None:
+    """The same for a value whose class is ``base`` or derived from it."""
+    if not narrower(base, wanted):
+        return None if any(narrower(c, wanted) for c in _derived(base)) else False
+    return True
+
+
+def _derived(base: type) -> list[type]:
+    out: list[type] = []
+    for c in type.__subclasses__(base):
+        out += [c, *_derived(c)]
+    return out

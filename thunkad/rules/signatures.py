@@ -1,58 +1,222 @@
-"""The typed signature of a rule, read from its annotations, and which of two signatures is the more specific."""
+"""The typed signature of a rule, read from its annotations, and which of two signatures is the more specific.
+
+A signature has one *type* for each leading positional parameter: a class, an :class:`ArrayOf`, or a tuple of these (a
+union); ``object`` where nothing is said.
+"""
 
 from __future__ import annotations
 
+import abc
+import contextlib
 import inspect
+import sys
 import types
 import typing
+from dataclasses import dataclass
 from typing import Any
 
-from thunkad.rules.entry import Entry
+import numpy as np
+
+from thunkad.errors import RuleError
+from thunkad.rules.entry import Entry, name_of
 
 
-def signature_types(entry: Entry) -> tuple[Any, ...]:
-    """The typed signature: for each leading positional parameter a class or a tuple of classes."""
+@dataclass(frozen=True)
+class ArrayOf:
+    """Arrays whose elements are of a NumPy scalar type: ``numpy.typing.NDArray[np.float32]``."""
+
+    scalar: type
+
+    @property
+    def __name__(self) -> str:
+        return f"NDArray[{self.scalar.__name__}]"
+
+
+Type = Any
+Signature = tuple[Type, ...]
+
+
+def signature_types(entry: Entry) -> Signature:
+    """The typed signature of a registration; read from the rule's annotations when it is first asked for."""
     if entry.types is None:
-        assert entry.function is not None
-        if not getattr(entry.function, "__annotations__", None):
-            entry.types = ()
-            return ()
-        try:
-            hints = typing.get_type_hints(entry.function)
-        except Exception:
-            hints = getattr(entry.function, "__annotations__", {})
-        params = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
-        entry.types = tuple(_as_class(hints.get(p.name, object)) for p in params)
-        while entry.types and entry.types[-1] is object:
-            entry.types = entry.types[:-1]
+        entry.types = _read(entry, None)
     return entry.types
 
 
-def _as_class(annotation: Any) -> Any:
-    if annotation in (Any, inspect.Parameter.empty) or isinstance(annotation, (str, typing.TypeVar)):
+def read_early(entry: Entry, depth: int) -> None:
+    """Read the signature while the rule is registered, when names of the function that registers it can still be seen."""
+    if entry.types is None and getattr(entry.function, "__annotations__", None):
+        entry.types = _read(entry, sys._getframe(depth + 1).f_locals)
+
+
+def as_signature(given: tuple[Any, ...], entry: Entry | None = None) -> Signature:
+    """Types that a user listed, as a signature."""
+    out = [as_type(t, entry) for t in given]
+    while out and out[-1] is object:
+        out.pop()
+    return tuple(out)
+
+
+def _read(entry: Entry, names: Any) -> Signature:
+    function = entry.function
+    annotations = getattr(function, "__annotations__", None)
+    if not annotations:
+        return ()
+    if names is None:
+        names = {}
+    try:
+        hints = typing.get_type_hints(function, localns={**names, **_captures(function)})
+    except Exception as error:
+        raise RuleError(
+            f"the annotations of the rule for {name_of(entry.target)} can't be read: {error}",
+            entry.place,
+            "annotate with classes that exist when the rule is registered, or leave the annotation out",
+        ) from error
+    parameters = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    return as_signature(tuple(hints.get(p.name, object) for p in parameters), entry)
+
+
+def _captures(function: Any) -> dict[str, Any]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ()) if inspect.isfunction(function) else ()
+    out = {}
+    for name, cell in cells:
+        with contextlib.suppress(ValueError):  # not bound yet
+            out[name] = cell.cell_contents
+    return out
+
+
+def as_type(annotation: Any, entry: Entry | None = None) -> Type:
+    """The type that an annotation stands for.
+
+    Raises
+    ------
+    RuleError
+        It is no class, union, or array type.
+    """
+    if annotation is Any or annotation is inspect.Parameter.empty or _is_array_like(annotation):
         return object
     if annotation is None:
         return type(None)
+    if isinstance(annotation, ArrayOf):
+        return annotation
+    if isinstance(annotation, typing.TypeVar):
+        if annotation.__constraints__:
+            return _union(annotation.__constraints__, entry)
+        return object if annotation.__bound__ is None else as_type(annotation.__bound__, entry)
+    if hasattr(annotation, "__supertype__"):  # typing.NewType
+        return as_type(annotation.__supertype__, entry)
     origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
-        parts: list[Any] = []
-        for a in typing.get_args(annotation):
-            found = _as_class(a)
-            parts.extend(found if isinstance(found, tuple) else (found,))
-        return object if object in parts else tuple(parts)
+    if isinstance(annotation, tuple):
+        return _union(annotation, entry)
+    if origin is typing.Union or origin is types.UnionType:
+        return _union(typing.get_args(annotation), entry)
     if origin is typing.Annotated:
-        return _as_class(typing.get_args(annotation)[0])
-    if isinstance(origin, type):
-        return origin
-    return annotation if isinstance(annotation, type) else object
+        return as_type(typing.get_args(annotation)[0], entry)
+    if origin is typing.Literal:
+        return _union(tuple(type(v) for v in typing.get_args(annotation)), entry)
+    if isinstance(origin, type) and issubclass(origin, np.ndarray):
+        return _array(annotation, entry)
+    found = origin if isinstance(origin, type) else annotation
+    if isinstance(found, type) and not _is_data_protocol(found):
+        return found
+    raise RuleError(
+        f"{annotation!r} is no type that rules can be chosen by",
+        None if entry is None else entry.place,
+        "use classes, unions of classes, numpy.typing.NDArray[…], or Any",
+    )
 
 
-def covers(general: tuple[Any, ...], special: tuple[Any, ...]) -> bool:
+def _is_array_like(annotation: Any) -> bool:
+    module = sys.modules.get("numpy.typing")
+    return module is not None and annotation is getattr(module, "ArrayLike", None)
+
+
+def _is_data_protocol(cls: type) -> bool:
+    # issubclass is an error for protocols that aren't checkable at run time
+    if not getattr(cls, "_is_protocol", False):
+        return False
+    try:
+        issubclass(int, cls)
+    except TypeError:
+        return True
+    return False
+
+
+def _array(annotation: Any, entry: Entry | None) -> Type:
+    """``np.ndarray[shape, np.dtype[scalar]]``"""
+    parameters = typing.get_args(annotation)
+    scalar = typing.get_args(parameters[1]) if len(parameters) > 1 else ()
+    wanted = as_type(scalar[0], entry) if scalar else object
+    if wanted is object or wanted is np.generic:
+        return np.ndarray
+    if isinstance(wanted, tuple):
+        return tuple(ArrayOf(s) for s in wanted)
+    return ArrayOf(wanted)
+
+
+def _union(parts: tuple[Any, ...], entry: Entry | None) -> Type:
+    out: list[Any] = []
+    for part in parts:
+        found = as_type(part, entry)
+        out.extend(found if isinstance(found, tuple) else (found,))
+    if object in out:
+        return object
+    unique = [t for k, t in enumerate(out) if not any(narrower(t, o) and (k > j or not narrower(o, t)) for j, o in enumerate(out) if j != k)]
+    return unique[0] if len(unique) == 1 else tuple(sorted(unique, key=lambda t: (t.__name__, id(t))))
+
+
+# ---------------------------------------------------------------- order
+
+
+def narrower(special: Type, general: Type) -> bool:
+    """Whether every value of the type ``special`` is one of the type ``general``."""
+    if isinstance(special, tuple):
+        return all(narrower(s, general) for s in special)
+    if isinstance(general, tuple):
+        return any(narrower(special, g) for g in general)
+    if isinstance(special, ArrayOf):
+        if isinstance(general, ArrayOf):
+            return issubclass(special.scalar, general.scalar)
+        return issubclass(np.ndarray, general)
+    return not isinstance(general, ArrayOf) and issubclass(special, general)
+
+
+def covers(general: Signature, special: Signature) -> bool:
     """Whether everything that ``special`` applies to is covered by ``general``."""
-    for k in range(max(len(general), len(special))):
-        g = general[k] if k < len(general) else object
-        s = special[k] if k < len(special) else object
-        parts = s if isinstance(s, tuple) else (s,)
-        if not all(issubclass(p, g) for p in parts):
-            return False
-    return True
+    longest = max(len(general), len(special))
+    return all(narrower(s, g) for s, g in zip(_padded(special, longest), _padded(general, longest)))
+
+
+def meet(a: Signature, b: Signature) -> Signature | None:
+    """What both signatures apply to, as far as that can be seen; None if it can't, or if there is nothing."""
+    out = []
+    longest = max(len(a), len(b))
+    for s, t in zip(_padded(a, longest), _padded(b, longest)):
+        if narrower(s, t):
+            out.append(s)
+        elif narrower(t, s):
+            out.append(t)
+        else:
+            both = [x for x in _parts(s) if narrower(x, t)] + [x for x in _parts(t) if narrower(x, s)]
+            if not both:
+                return None
+            out.append(_union(tuple(both), None))
+    return as_signature(tuple(out))
+
+
+def _padded(signature: Signature, length: int) -> Signature:
+    return (*signature, *(object,) * (length - len(signature)))
+
+
+def _parts(t: Type) -> tuple[Any, ...]:
+    return t if isinstance(t, tuple) else (t,)
+
+
+def is_virtual(signature: Signature) -> bool:
+    """Whether a class may come to be covered, or cease to be, without an edit of the table (abstract classes)."""
+    return any(isinstance(x, abc.ABCMeta) for t in signature for x in _parts(t))
+
+
+def show(signature: Signature) -> str:
+    """``(ndarray, float | int)``"""
+    return f"({', '.join(' | '.join(x.__name__ for x in _parts(t)) for t in signature)})"

@@ -46,26 +46,55 @@ class Template:
 
 
 def template_of(entry: Entry) -> Template | None:
-    """The template of a reverse rule, or None if it can't be pasted; remembered on the entry."""
+    """The template of a reverse rule, or None if it can't be pasted; remembered on the entry while it is up to date."""
+    forget_outdated(entry)
     if "template" not in entry.cache:
         try:
+            if entry.wants_ad():
+                raise NotInlineable("derivatives inside the rule")
             entry.cache["template"] = _elementwise(entry) if entry.partials else _explicit(entry)
         except (NotInlineable, SourceUnavailableError):
             entry.cache["template"] = None
     return entry.cache["template"]
 
 
+def forget_outdated(entry: Entry) -> None:
+    """Drop the templates of a user's rule whose code has changed, or a name that it reads."""
+    if entry.layer == "library":
+        return
+    code = getattr(entry.function, "__code__", None)
+    same = entry.cache.setdefault("code", code) is code
+    if not (same and all(_is_bound_to(f, name, value) for (f, name), value in reads_of(entry).items())):
+        for key in ("template", "forward_template", "reads", "signature"):
+            entry.cache.pop(key, None)
+        entry.cache["code"] = code
+
+
+def reads_of(entry: Entry) -> dict[tuple[Any, str], Any]:
+    """The free names that a pasted rule takes from its module or closure, each with its function and its value."""
+    return entry.cache.setdefault("reads", {})
+
+
+def _is_bound_to(function: Any, name: str, value: Any) -> bool:
+    try:
+        return lookup(function, name) is value
+    except KeyError:
+        return False
+
+
 # ---------------------------------------------------------------- explicit rules
 
 
-def _resolver(function: Any, local: set[str]) -> Any:
+def _resolver(function: Any, local: set[str], entry: Entry) -> Any:
     def name(ident: str) -> n.Expr:
         if ident in local:
             return n.Name(ident)
         try:
-            return n.Ref(ident, lookup(function, ident))
+            value = lookup(function, ident)
         except KeyError:
             raise NotInlineable(f"unbound name {ident}") from None
+        reads_of(entry)[function, ident] = value
+        return n.Ref(ident, value)
 
     return name
 
@@ -82,7 +111,7 @@ def _explicit(entry: Entry) -> Template:
     pullback = _single_pullback(body)
     params = list(entry.signature().parameters)
     local = {*params, *_bound(body), pullback.name}
-    name = _resolver(function, local)
+    name = _resolver(function, local, entry)
     forward = [s for stmt in body[:-1] if stmt is not pullback for s in _assign(stmt, name)]
     last = body[-1]
     if not (isinstance(last, gast.Return) and isinstance(last.value, gast.Tuple) and len(last.value.elts) == 2):
@@ -240,7 +269,7 @@ def partial_expressions(entry: Entry, params: list[str]) -> list[n.Expr]:
         if len(own) != len(params) + 1:
             raise NotInlineable("partials of unequal signature")
         rename = dict(zip(own, ("result", *params)))
-        resolve = _resolver(partial, set())
+        resolve = _resolver(partial, set(), entry)
 
         def name(ident: str, rename: Any = rename, resolve: Any = resolve) -> n.Expr:
             return n.Name(rename[ident]) if ident in rename else resolve(ident)

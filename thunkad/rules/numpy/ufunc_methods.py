@@ -23,8 +23,7 @@ non_differentiable(front_order, front_shape, reduced_axes, segments)
 
 def kinds_of(target: Any) -> set[str]:
     """What the table holds for ``target`` while the library is read in."""
-    cells = TABLE.snapshot.cells if TABLE._building is None else TABLE._building
-    return {e.kind for e in cells.get(target, ())}
+    return {e.kind for e in TABLE.pending(target)}
 
 
 def outer_of(function: Any) -> None:

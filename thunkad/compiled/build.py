@@ -1,0 +1,128 @@
+"""One derivative of one function, compiled in one world."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from thunkad import debugging
+from thunkad.adjoint.generate import Generator
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
+from thunkad.analysis.sites import Resolved
+from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.load import Slot
+from thunkad.compiled.nested import derivative_of
+from thunkad.compiled.target import library_call, own_call
+from thunkad.compiled.world import World
+from thunkad.forward.generate import pushforward
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Kind
+from thunkad.optimise.release import release
+from thunkad.pipeline import reached
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a specialization is compiled for, besides the function."""
+
+    product: str  # 'grad', 'value_and_grad', 'vjp' or 'jvp'
+    wanted: tuple[str, ...]
+    single: bool
+    has_aux: bool
+    kinds: tuple[Kind, ...]
+    library: tuple[int, tuple[str, ...]] | None = None
+    debug: bool = field(default_factory=lambda: debugging.enabled)
+
+    def __str__(self) -> str:
+        return f"{self.product} for {', '.join(self.wanted) or 'nothing'}"
+
+
+@dataclass(eq=False)
+class Specialization:
+    """One compiled derivative, the IR that it was printed from, and the world that it was compiled in."""
+
+    call: Callable[..., Any]
+    function: n.Function
+    key: Key
+    world: World
+
+    def run(self, values: tuple[Any, ...]) -> Any:
+        """Call the compiled code."""
+        return self.world.run(self.call, values) if self.world.is_dynamic else self.call(*values)
+
+
+def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
+    """Whether the table says something of the function itself, so that it is not looked into."""
+    parameters = inspect.signature(fn, follow_wrapped=False).parameters.values()
+    plain = [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters]
+    decision = world.lookup(fn, [k for k, positional in zip(kinds, plain) if positional])
+    return decision.how in ("rule", "constant", "alternative")
+
+
+def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
+    """The function that is differentiated: ``fn`` itself, or the plain call of it where only a rule counts."""
+    if key.library is not None:
+        return world.analysis_of_ir(library_call(fn, *key.library), None, key.kinds)
+    if has_own_rule(fn, world, key.kinds):
+        return world.analysis_of_ir(own_call(fn), fn, key.kinds)
+    return world.analysis(fn, key.kinds)
+
+
+def build(fn: Any, world: World, key: Key) -> Specialization:
+    """Compile one derivative."""
+    if key.product == "jvp":
+        return build_jvp(fn, world, key)
+    resolved = resolved_for(fn, world, key)
+    owner = resolved.owner
+    # what vjp keeps for its pullback must survive that the caller changes the arguments or the value meanwhile
+    sharing = Sharing(volatile=names_outside(resolved)) if key.product == "vjp" else NOTHING_SHARED
+    generator = Generator(resolved, world, world.is_pure, reached, sharing)
+    base = resolved.function.name
+    if key.product == "vjp":
+        function = generator.vjp(f"{base}_vjp", key.wanted, key.has_aux)
+    else:
+        with_value = key.product == "value_and_grad"
+        name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
+        function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
+        if derivative_of(fn) is None:
+            function.body = release(function.body, generator.holds_array)
+    if derivative_of(fn) is not None and key.product != "vjp":
+        function, owner = whole(function, world)
+    slot = Slot(function.name, function)
+    (call,) = world.load([function], [slot], owner)
+    return Specialization(call, function, key, world)
+
+
+def whole(function: n.Function, world: World) -> tuple[n.Function, Any]:
+    """A derivative of a derivative with all that it calls pasted, and in whose globals it runs."""
+    halves = [s for key, p in world.pairs.items() if isinstance(key[0], Derivation) for s in (p.forward, p.reverse)]
+    made = world.derivations.whole(function, *halves)
+    return made.function, made.owner
+
+
+def names_outside(resolved: Resolved) -> tuple[str, ...]:
+    """The parameters and what is returned: values that the caller has hold of, too."""
+    function = resolved.function
+    return (*function.captures, *(p.name for p in function.params), *walk.names(function.body[-1].value))  # type: ignore[attr-defined]
+
+
+def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
+    """Compile a function of values and tangents."""
+    forwarding = world.forwarding
+    target, owner = fn, fn
+    if key.library is not None:
+        target, owner = library_call(fn, *key.library), None
+    elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant"):
+        target = own_call(fn)
+    resolved = forwarding.analysis(target, owner, key.kinds)
+    name = f"{resolved.function.name}_jvp"
+    function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, public=True)
+    if derivative_of(fn) is not None:
+        inner = [slot for (target, *_), slot in forwarding.slots.items() if isinstance(target, Derivation)]
+        made = world.derivations.whole(function, *inner)
+        function, owner = made.function, made.owner
+    (call,) = world.load([function], [Slot(name, function)], owner)
+    return Specialization(call, function, key, world)

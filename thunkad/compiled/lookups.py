@@ -1,0 +1,140 @@
+"""Look-ups of one world: in which snapshot, what they left behind, and when a later snapshot will do.
+
+A world has a *late* world, in which calls are decided, and their callees compiled, that are met only when its code runs.
+A call runs with one late world from start to end, whatever happens to the table meanwhile; a late world is its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from thunkad.compiled.edges import Answers, Question, changes
+from thunkad.compiled.guards import Guards
+from thunkad.rules.entry import RRULE, Entry
+from thunkad.rules.resolve import Decision, exact
+from thunkad.rules.table import Snapshot
+from thunkad.rules.template import reads_of, template_of
+
+
+class Lookups:
+    """What a world asks of the rule table."""
+
+    def __init__(self, snapshot: Snapshot, label: str, early: Any = None) -> None:
+        self.snapshot, self.label = snapshot, label
+        self.lock = threading.RLock()
+        self.records: list[Answers] = [{}]
+        self._noting = self.records[0]
+        self.late: Any = self if early is not None else None
+        self.failed = False  # a late callee could not be compiled
+        self._running = threading.local()
+        self.guards = Guards()
+
+    def lookup(self, fn: Any, kinds: list[Any], named: dict[str, Any] | None = None, mode: str = RRULE) -> Decision:
+        """The one way to the rule table; records what was asked and answered."""
+        question = Question(fn, tuple(kinds), tuple(named.items()) if named else (), mode)
+        with self.lock:
+            decision = question.ask(self.snapshot)
+            self._noting[question] = decision
+            if decision.how == "rule":
+                self.guard_rule(decision.entry)
+        return decision
+
+    def late_lookup(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: str = RRULE) -> Decision:
+        """The same while code runs, from the arguments themselves; remembered."""
+        named = tuple((k, exact(v)) for k, v in kwargs.items()) if kwargs else ()
+        question = Question(fn, tuple(map(exact, args)), named, mode)
+        found = self.records[0].get(question)
+        if found is None:
+            with self.lock:
+                found = self.records[0][question] = question.ask(self.snapshot)
+        return found
+
+    def guard_rule(self, entry: Entry) -> None:
+        """A rule that is pasted is pasted as it is written, and with what its names mean, now."""
+        if entry.layer == "user" and entry.function is not None:
+            if entry.kind == RRULE:
+                template_of(entry)
+            for (function, name), value in reads_of(entry).items():
+                self.guards.pinned(function, name, value)
+            self.guards.code(entry.function)
+
+    def answers(self) -> Answers:
+        """Every look-up that the code of this world rests on."""
+        with self.lock:
+            return {question: decision for record in self.records for question, decision in record.items()}
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        """What is noted within belongs to one piece of work, which :meth:`begin_pass` may start anew."""
+        outer, self._noting = self._noting, {}
+        self.records.append(self._noting)
+        try:
+            yield
+        finally:
+            self._noting = outer
+
+    def begin_pass(self) -> None:
+        """Resolution starts over with better kinds: what the last pass asked doesn't count."""
+        if self._noting is not self.records[0]:
+            self._noting.clear()
+
+    # ------------------------------------------------------------ what runs
+
+    def late_now(self) -> Any:
+        """The late world of the call that is running in this thread."""
+        running = getattr(self._running, "late", None)
+        if running is not None:
+            return running
+        late = self.late
+        if late is None:
+            with self.lock:
+                late = self.late = self.late or type(self)(self.snapshot, self.label, self)
+        return late
+
+    def run(self, call: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+        """Call code of this world; what it decides while it runs, it decides in one late world."""
+        running = self._running
+        before = getattr(running, "late", None)
+        running.late = None
+        running.late = self.late_now()
+        try:
+            return call(*values)
+        finally:
+            running.late = before
+
+    def renew_late(self, snapshot: Snapshot) -> None:
+        """Calls from now on decide in ``snapshot``, and compile what they need anew; running ones go on as they began."""
+        with self.lock:
+            self.snapshot = snapshot
+            self.late = type(self)(snapshot, self.label, self)
+
+    def advance(self, snapshot: Snapshot) -> None:
+        """Move on to a later snapshot in which every look-up so far has the same answer."""
+        late = self.late
+        if late is None:
+            self.snapshot = snapshot
+            return
+        with late.lock:  # nothing new is looked up meanwhile
+            if changes(late.answers(), late.snapshot, snapshot):
+                self.renew_late(snapshot)
+            else:
+                self.snapshot = late.snapshot = snapshot
+
+    @property
+    def late_failed(self) -> bool:
+        """Whether a call that was decided while running failed for want of a rule."""
+        return self.late is not None and self.late.failed
+
+    def handle(self) -> Any:
+        """What rules are handed that differentiate a function argument."""
+        from thunkad.compiled.handle import Handle
+
+        return Handle(self)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether some calls are decided only when the code runs."""
+        return self.late is not None and self.late is not self
