@@ -1,7 +1,7 @@
-"""The matrix chain of the source discussion: what a gradient for one matrix costs, in units of the function itself.
+"""The matrix chain: what a gradient for one matrix costs, in units of the function itself.
 
 ``sum(A @ B @ C @ X)`` went from 2.84 times the primal (no laziness) to 1.31 (thunks in and out).  Static demand and
-uniform cotangents go below the primal: for X two products, for A two, none of the primal's in the second case.  Products
+uniform cotangents go below the primal: for X two products, for A two, none of the primal's there.  Products
 are counted and asserted; the times are printed next to each other, best of many rounds run in turns.
 """
 

@@ -69,4 +69,5 @@ if __name__ == "__main__":
     gradient = ad.grad(chain)
     np.testing.assert_allclose(gradient(x), chain_by_hand(x))
     ours, by_hand = peak(gradient, x), peak(chain_by_hand, x)
-    print(f"peak in arrays of x's size: gradient {ours / x.nbytes:.1f}, by hand {by_hand / x.nbytes:.1f}, ratio {ours / by_hand:.2f}")
+    sizes = f"gradient {ours / x.nbytes:.1f}, by hand {by_hand / x.nbytes:.1f}"
+    print(f"peak in arrays of x's size: {sizes}, ratio {ours / by_hand:.2f}")

@@ -16,7 +16,8 @@ class Params:
     Parameters
     ----------
     arrays : iterable
-        Arrays of numbers; lists, tuples, dicts and other ``Params`` are looked into.  An array that occurs twice counts once.
+        Arrays of numbers; lists, tuples, dicts and other ``Params`` are looked into.  An array that occurs twice counts
+        once.
     """
 
     __slots__ = ("arrays",)

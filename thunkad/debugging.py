@@ -19,8 +19,8 @@ def debug() -> Iterator[None]:
     """Check cotangents where they leave a rule while the block runs (in all threads).
 
     Every cotangent must have the dtype, shape and kind of what it is the cotangent of, and be finite; ``add`` of an
-    :class:`thunkad.InplaceableThunk` must return its buffer.  The error names the line of the primal where the first bad
-    cotangent appeared.  Derivatives are compiled anew for debug mode, so the first call takes longer.
+    :class:`thunkad.InplaceableThunk` must return its buffer.  The error names the line of the primal where the first
+    bad cotangent appeared.  Derivatives are compiled anew for debug mode, so the first call takes longer.
     """
     global enabled, _depth, _outside
     with _lock:

@@ -13,7 +13,7 @@ from thunkad.errors import NotImplementedDerivativeError, Place
 
 
 class AbstractZero:
-    """What :class:`ZeroTangent` and :class:`NoTangent` share: neutral for ``+``, absorbing for every linear operation."""
+    """What :class:`ZeroTangent` and :class:`NoTangent` share: neutral for ``+``, absorbing for linear operations."""
 
     __slots__ = ()
     __array_ufunc__ = None  # an array on the left hands the operation to the methods below
@@ -50,7 +50,7 @@ class AbstractZero:
 
 
 class ZeroTangent(AbstractZero):
-    """The tangent of a value on which nothing depends (or that depends on nothing): zero without a shape.  A singleton."""
+    """The tangent of what nothing depends on (or that depends on nothing): zero without a shape.  A singleton."""
 
     __slots__ = ()
     _instance: ZeroTangent | None = None
@@ -89,7 +89,7 @@ def _place_of(frame: FrameType) -> Place:
 
 
 class NotImplementedTangent:
-    """A derivative that its rule does not implement: silent while nobody asks for it, an error with ``reason`` when demanded."""
+    """A derivative that its rule does not implement: silent until it is demanded, then an error with ``reason``."""
 
     __slots__ = ("place", "reason")
     __array_ufunc__ = None
@@ -193,7 +193,14 @@ def _forward_specials() -> None:
 
     for name in ("neg", "pos", "abs", "invert"):
         setattr(Thunk, f"__{name}__", unary(getattr(operator, f"__{name}__")))
-    for name, op in (("len", len), ("iter", iter), ("float", float), ("int", int), ("complex", complex), ("bool", bool)):
+    for name, op in (
+        ("len", len),
+        ("iter", iter),
+        ("float", float),
+        ("int", int),
+        ("complex", complex),
+        ("bool", bool),
+    ):
         setattr(Thunk, f"__{name}__", unary(op))
     for name in ("lt", "le", "gt", "ge", "eq", "ne", "getitem", "contains"):
         setattr(Thunk, f"__{name}__", binary(getattr(operator, f"__{name}__")))
@@ -250,7 +257,7 @@ def resolved(x: Any) -> Any:
         return {k: resolved(v) for k, v in x.items()}
     if isinstance(x, Tangent):
         return Tangent(x.cls, {k: resolved(v) for k, v in x.fields.items()})
-    if getattr(x, "dtype", None) == object and hasattr(x, "flat"):
+    if getattr(getattr(x, "dtype", None), "kind", "") == "O" and hasattr(x, "flat"):
         out = x.copy()
         for k, v in enumerate(x.flat):
             out.flat[k] = resolved(v)

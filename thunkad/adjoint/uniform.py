@@ -1,8 +1,8 @@
-"""Uniform cotangents: those of ``np.sum``, ``np.mean`` and what is broadcast stay one number while rules have a form for it.
+"""Uniform cotangents: those of ``np.sum``, ``np.mean`` and broadcasts stay one number while rules have a form for it.
 
-``Bar.uniform`` says so statically; the shape is that of the name that the cotangent belongs to.  A rule receives the number
-only through the forms below; everything else takes the cotangent expanded (:meth:`Bars.take`).  A number handed to code
-that expects an array would be wrong without an error: ``unbroadcast(1.0, b)`` is 1 where the number of elements is right.
+``Bar.uniform`` says so statically; the shape is that of the name that the cotangent belongs to.  A rule receives the
+number only through the forms below; everything else takes the cotangent expanded (:meth:`Bars.take`).  A number handed
+to code that expects an array would be wrong without an error: ``unbroadcast(1.0, b)`` is 1 where the size is right.
 
 ``step`` is always a :class:`thunkad.adjoint.steps.InlineStep`.
 """
@@ -25,11 +25,25 @@ from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
 COUNT, SHARE = n.Ref("count", uniform.count), n.Ref("share", uniform.share)
 FITTED = n.Ref("fitted", uniform.fitted)
 STRETCH, UNBROADCAST = n.Ref("stretch", stretch), n.Ref("unbroadcast", unbroadcast)
-MATMUL = (n.Ref("matmul_left_share", uniform.matmul_left_share), n.Ref("matmul_right_share", uniform.matmul_right_share))
+MATMUL = (
+    n.Ref("matmul_left_share", uniform.matmul_left_share),
+    n.Ref("matmul_right_share", uniform.matmul_right_share),
+)
 SUM, SIZE = (n.Attr(n.Ref("np", np), name) for name in ("sum", "size"))
 
 #: Functions that only move elements: each element of the operand is one of the result.
-_MOVES = (np.transpose, np.ravel, np.reshape, np.swapaxes, np.moveaxis, np.squeeze, np.expand_dims, np.copy, np.flip, np.roll)
+_MOVES = (
+    np.transpose,
+    np.ravel,
+    np.reshape,
+    np.swapaxes,
+    np.moveaxis,
+    np.squeeze,
+    np.expand_dims,
+    np.copy,
+    np.flip,
+    np.roll,
+)
 
 
 def reverse_uniform(step: Any, bars: Bars) -> bool:
@@ -80,7 +94,7 @@ def _is_reduction(fn: Any, step: Any, bars: Bars) -> bool:
 def _reduction(step: Any, bars: Bars, bar: Bar) -> bool:
     site = step.site
     whole = len(site.args) == 1 and not site.kwargs
-    if not whole and not bar.uniform or bar.maybe_zero:
+    if (not whole and not bar.uniform) or bar.maybe_zero:
         return False
     if whole and not bar.uniform and not bars.is_scalar(step.target):
         return False
@@ -124,7 +138,7 @@ class _Elementwise:
             if type(operand) is not n.Name or operand.id not in self.bars.active:
                 continue
             assert type(result) is n.Call and result.func == UNBROADCAST
-            product, param = result.args
+            product = result.args[0]
             shape = self.product_shape(product)
             value = simplify(walk.substitute(product, self.names), self.step.kinds, self.step.site.result)
             self.give(operand, value, shape)

@@ -20,7 +20,7 @@ def tracked_names(resolved: Resolved) -> frozenset[str]:
         source = entry_read(resolved, s)
         if source is not None:
             by_entry.add(source[0])
-        elif type(s) is n.Unpack and type(s.value) is n.Name or type(s) is n.Return and type(s.value) is n.Name:
+        elif (type(s) is n.Unpack and type(s.value) is n.Name) or (type(s) is n.Return and type(s.value) is n.Name):
             by_entry.add(s.value.id)  # type: ignore[union-attr]
         else:
             whole |= walk.reads(s)

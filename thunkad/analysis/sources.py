@@ -32,7 +32,7 @@ class Captured:
         self.arrays = {id(a): a for a in arrays}
 
     def reads_global(self, owner: Any, path: str) -> bool:
-        """Whether the free name ``path`` of ``owner`` (or ``module.name``) leads to a parameter; the answer is remembered."""
+        """Whether the free name ``path`` of ``owner`` (or ``module.name``) leads to a parameter; remembered."""
         if owner is None:
             return False
         value = _value_at(owner, path)
@@ -125,7 +125,11 @@ class _Hoist:
                 name = self.names.new(f"{e.id}_read")  # type: ignore[union-attr]
                 reads.append(n.Assign(name, e, line=s.line))
                 return n.Name(name)
-            if t is n.Attr and type(e.value) is n.Global and self.captured.reads_global(self.owner, f"{e.value.id}.{e.name}"):  # type: ignore[union-attr]
+            if (
+                t is n.Attr
+                and type(e.value) is n.Global
+                and self.captured.reads_global(self.owner, f"{e.value.id}.{e.name}")
+            ):  # type: ignore[union-attr]
                 if isinstance(_value_at(self.owner, e.value.id), types.ModuleType):  # type: ignore[union-attr]
                     name = self.names.new(f"{e.name}_read")  # type: ignore[union-attr]
                     reads.append(n.Assign(name, e, line=s.line))

@@ -8,13 +8,13 @@ from typing import Any
 from thunkad.adjoint.generate import Generator
 from thunkad.analysis.aliases import Sharing
 from thunkad.analysis.sources import Captured
+from thunkad.captured import Grads, Params
+from thunkad.compiled.build import names_outside
 from thunkad.compiled.entry import open_call
 from thunkad.compiled.load import Slot
-from thunkad.compiled.build import names_outside
 from thunkad.compiled.root import Root
 from thunkad.compiled.where import annotate
 from thunkad.compiled.world import World
-from thunkad.captured import Grads, Params
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.kinds.lattice import Kind
 from thunkad.rules.load import load_library
@@ -73,7 +73,9 @@ def capture_of(root: Root, arrays: tuple[Any, ...]) -> Capture:
     return kept[-1]
 
 
-def run(f: Any, captured: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool) -> tuple[Any, Callable[[Any], Grads]]:
+def run(
+    f: Any, captured: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
+) -> tuple[Any, Callable[[Any], Grads]]:
     """The value of ``f`` and the function from its cotangent to new :class:`Grads`."""
     params = captured if isinstance(captured, Params) else Params(captured)
     call = open_call(f, args, kwargs)

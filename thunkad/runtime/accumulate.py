@@ -14,9 +14,14 @@ from thunkad.tangents import AbstractZero, InplaceableThunk, NotImplementedTange
 
 
 def accumulate(x_bar: Any, more: Any) -> Any:
-    """``x_bar + more``, in place if ``x_bar`` can hold the sum; ``x_bar`` is the adjoint's own, ``more`` is never changed."""
+    """``x_bar + more``, in place if ``x_bar`` can hold the sum; ``more`` is never changed."""
     if type(more) is np.ndarray and type(x_bar) is np.ndarray:
-        if x_bar.dtype is more.dtype and x_bar.shape == more.shape and is_buffer(x_bar) and not np.may_share_memory(x_bar, more):
+        if (
+            x_bar.dtype is more.dtype
+            and x_bar.shape == more.shape
+            and is_buffer(x_bar)
+            and not np.may_share_memory(x_bar, more)
+        ):
             x_bar += more
             return x_bar
     elif isinstance(more, InplaceableThunk) and not more.forced and is_buffer(x_bar):
@@ -51,7 +56,7 @@ def summed(a: Any, b: Any, x: Any) -> Any:
 
 
 def is_buffer(x_bar: Any) -> bool:
-    """Whether ``x_bar`` is memory that can be added into: a plain writeable array none of whose elements share memory."""
+    """Whether ``x_bar`` is memory to add into: a plain writeable array none of whose elements share memory."""
     return (
         type(x_bar) is np.ndarray
         and x_bar.flags.writeable

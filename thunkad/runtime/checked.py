@@ -1,4 +1,4 @@
-"""The checks of debug mode: what generated code calls on each cotangent, with the line of the primal that it belongs to."""
+"""The checks of debug mode: what generated code calls on each cotangent, with the line that it belongs to."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ def checked(x_bar: Any, x: Any, filename: str, line: int) -> Any:
     if kind in "fc" and not np.all(np.isfinite(x_bar)):
         what = "NaN" if np.any(np.isnan(x_bar)) else "an infinity"
         also = ""
-        if isinstance(x, (np.ndarray, np.generic, float)) and np.asarray(x).dtype.kind in "fc" and not np.all(np.isfinite(x)):
+        if (
+            isinstance(x, (np.ndarray, np.generic, float))
+            and np.asarray(x).dtype.kind in "fc"
+            and not np.all(np.isfinite(x))
+        ):
             also = " (the value itself is not finite either)"
         raise _error(f"the first cotangent that is not finite has {what}{also}", filename, line)
     return x_bar
