@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.control import IfStep, LoopStep, trailing_copies
+from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.guarded import guarded
 from thunkad.adjoint.inline import bind_rule
 from thunkad.adjoint.mutation import KEEP
@@ -109,9 +110,6 @@ class Forward:
             out.append(self.copy(s))
         elif t is n.Effect:
             self.check_effect(s)
-            out.append(self.copy(s))
-        elif t is n.SetGlobal:
-            self.callees.assigned_global(self.resolved, s.name, s.value, s.line)
             out.append(self.copy(s))
         elif not guarded(self, s, out, steps) and t is not n.Return:
             out.append(self.copy(s))
@@ -346,6 +344,7 @@ class Forward:
 
     def pair(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
         """A compiled callee: forward half here, reverse half in reverse."""
+        check_generator(self.resolved, self.callees, self.current, target, site)
         demand = tuple(p for p, e in site.bound if self.is_active(e))
         captured = self.resolved.captured
         if captured is not None and any(type(e) is n.Ref and captured.reaches(e.value) for _, e in site.bound):

@@ -34,11 +34,14 @@ HARMLESS = (
 
 
 def guarded(fw: Any, s: n.Stmt, out: list[n.Stmt], steps: Block) -> bool:
-    """Deal with ``s`` if it is a ``with`` or a ``try``; ``fw`` is the forward pass."""
+    """Deal with ``s`` if it is a ``with``, a ``try`` or an assignment to a global; ``fw`` is the forward pass."""
     if type(s) is n.With:
         _with(fw, s, out, steps)
     elif type(s) is n.Try:
         _try(fw, s, out, steps)
+    elif type(s) is n.SetGlobal:
+        fw.callees.assigned_global(fw.resolved, s.name, s.value, s.line)
+        out.append(fw.copy(s))
     else:
         return False
     return True

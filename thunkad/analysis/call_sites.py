@@ -13,7 +13,7 @@ from thunkad.analysis.binding import bind_call, bind_lifted
 from thunkad.analysis.sites import Context, Site
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
-from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Known, Lifted, Method, Num
+from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Known, Lifted, Method, Num, Sequence
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
@@ -148,7 +148,7 @@ class CallSites:
             site.how = "dynamic" if python or not _is_library(body) else "missing"
             return
         bound = bind_call(body, site.args, site.kwargs)
-        if bound is None or inspect.isgeneratorfunction(body) or inspect.iscoroutinefunction(body):
+        if bound is None or inspect.iscoroutinefunction(body):
             site.how = "dynamic"
             return
         site.how, site.callee, site.bound = "inside", body, bound
@@ -157,6 +157,8 @@ class CallSites:
         kinds = tuple(self.known(e) for _, e in bound)
         site.kinds = kinds
         site.result = self.context.result_kind(body, kinds)
+        if inspect.isgeneratorfunction(body) and not isinstance(site.result, Sequence):
+            site.result = UNKNOWN  # one that goes on for ever has no end at which it would return its list
 
 
 def _is_library(fn: Any) -> bool:

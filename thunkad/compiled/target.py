@@ -36,6 +36,11 @@ def target_of(f: Any) -> Target:
     if hasattr(f, "__thunkad_derivative__"):
         return Target(f, is_library=True)
     if isinstance(f, types.FunctionType):
+        if inspect.isgeneratorfunction(f):
+            raise UnsupportedSyntaxError(
+                f"{name_of(f)} is a generator function and can't be differentiated by itself",
+                hint="differentiate a function that uses its values up, or make it return a list",
+            )
         if inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
             raise UnsupportedSyntaxError(
                 f"{name_of(f)} is an async function (a coroutine) and can't be differentiated",

@@ -255,6 +255,10 @@ class World(Lookups):
             self._reads_captured[key] = any(sources(resolved, s) for s in walk.statements(resolved.function.body))
         return self._reads_captured[key]
 
+    def form_of(self, fn: Any) -> n.Function:
+        """A Python function in normal form."""
+        return normal_form(fn)
+
     def is_pure(self, site: Site) -> bool:
         """Whether calling the user's function of this site has no effect."""
         from thunkad.compiled.effects import has_effects

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from thunkad.adjoint.inline import bind_rule, fold
+from thunkad.adjoint.generators import check_generator
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError
 from thunkad.forward.memory import Summary, changes_first, makes_fresh
@@ -75,6 +76,7 @@ class Calls:
         elif site.how == "rule":
             self.rule(s, target, site)
         elif site.how in ("inside", "lifted"):
+            check_generator(self.push.resolved, self.callees, s, target, site)
             self.compiled(s, target, site)
         elif site.how == "dynamic":
             self.dynamic(s, target, site, callee_of(site))

@@ -10,6 +10,7 @@ from thunkad.normal import (
     lower_comprehensions,
     lower_expressions,
     lower_functions,
+    lower_generators,
     lower_guarded,
     lower_loops,
     lower_match,
@@ -20,11 +21,12 @@ from thunkad.normal import (
 )
 from thunkad.normal.lower_builder import Builder, Env, SourceLike
 from thunkad.normal.lower_functions import function_body
+from thunkad.normal.lower_generators import generator_body
 from thunkad.normal.scopes import Scopes
 from thunkad.tree.parse import deep_recursion
 
 _TOPICS = (  # imported for the functions that they register
-    lower_comprehensions, lower_expressions, lower_functions, lower_guarded, lower_loops, lower_match, lower_statements,
+    lower_comprehensions, lower_expressions, lower_functions, lower_generators, lower_guarded, lower_loops, lower_match, lower_statements,
     lower_strings, lower_targets, lower_unsupported,
 )  # fmt: skip
 
@@ -61,4 +63,6 @@ def lower(source: SourceLike) -> n.Function:
         assert builder.env.parent is not None
         builder.enter_outside(builder.env.parent)
         name = source.name if source.name.isidentifier() else "function"
+        if scopes.root.generator and not scopes.root.awaits:
+            return generator_body(builder, node, name)
         return function_body(builder, node, name)

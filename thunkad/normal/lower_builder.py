@@ -51,6 +51,7 @@ class Env:
     parent: Env | None
     slots: dict[str, Slot] = field(default_factory=dict)
     defaults: dict[str, dict[str, n.Expr]] = field(default_factory=dict)  # of inlined functions made here
+    params: dict[str, n.Expr] = field(default_factory=dict)  # of the call that this is
 
     def of(self, scope: Scope) -> Env:
         env: Env | None = self
@@ -106,6 +107,7 @@ class Builder:
         self.rebindings = 0
         self.calls = 0
         self.stable: set[str] = set()
+        self.yielding: list[Callable[[n.Expr], None]] = []  # what becomes of values of the generators being inlined
         self.handling: list[str] = []  # the exceptions that the handlers around have caught
 
     # ------------------------------------------------------------ emitting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from thunkad.ir import nodes as n
@@ -32,11 +33,19 @@ def comprehension(b: Builder, node: Any, until: bool | None = None) -> n.Expr:
     with b.within(env):
         b.enter(env, {})
         b.assign(out, empty)
-        _generators(b, node, 0, b.settle([over])[0], out, until)
+        _generators(b, node, 0, b.settle([over])[0], lambda k: _element(b, node, out, until if k == 0 else None))
     return n.Name(out)
 
 
-def _generators(b: Builder, node: Any, k: int, over: n.Expr, out: str, until: bool | None) -> None:
+def comprehension_loops(b: Builder, node: Any, env: Env, consume: Callable[[n.Expr], None]) -> None:
+    """The loops of a generator expression with ``consume`` in place of handing its values over."""
+    over = iterable(b, node.generators[0].iter)
+    with b.within(env):
+        b.enter(env, {})
+        _generators(b, node, 0, over, lambda _: consume(b.atom(node.elt)))
+
+
+def _generators(b: Builder, node: Any, k: int, over: n.Expr, element: Callable[[int], None]) -> None:
     generator = node.generators[k]
     if generator.is_async:
         b.unsupported(node, "an asynchronous comprehension can't be differentiated", "Use a plain one.")
@@ -49,9 +58,9 @@ def _generators(b: Builder, node: Any, k: int, over: n.Expr, out: str, until: bo
             b.emit(n.If(inner_test, inner, []))
             b.block = inner
         if k + 1 < len(node.generators):
-            _generators(b, node, k + 1, iterable(b, node.generators[k + 1].iter), out, None)
+            _generators(b, node, k + 1, iterable(b, node.generators[k + 1].iter), element)
         else:
-            _element(b, node, out, until if k == 0 else None)
+            element(k)
     b.emit(n.For(target, over, body))
 
 
@@ -74,8 +83,13 @@ def _element(b: Builder, node: Any, out: str, until: bool | None) -> None:
 
 
 def materialised(call: Any) -> bool:
-    """Whether a call takes all of its first argument, a generator expression, at once."""
-    if not call.args or type(call.args[0]).__name__ != "GeneratorExp":
+    """Whether the first argument of a call is a generator expression that it takes all of at once."""
+    return bool(call.args) and type(call.args[0]).__name__ == "GeneratorExp" and takes_all(call)
+
+
+def takes_all(call: Any) -> bool:
+    """Whether a call takes all of its first argument at once."""
+    if not call.args:
         return False
     func = call.func
     name = func.attr if type(func).__name__ == "Attribute" else getattr(func, "id", None)

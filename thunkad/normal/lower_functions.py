@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
-from thunkad.normal.exits import single_exit_block
+from thunkad.normal.exits import left_early, single_exit_block
 from thunkad.normal.lower_builder import Builder, Env, Slot, lowers
-from thunkad.normal.lower_comprehensions import materialised, used_up
+from thunkad.normal.lower_comprehensions import materialised, takes_all, used_up
 from thunkad.normal.lower_expressions import plain_call
 from thunkad.normal.lower_targets import bind
 from thunkad.normal.scope import Scope, bind_call
@@ -44,8 +45,12 @@ def function_body(b: Builder, node: Any, name: str, captures: tuple[str, ...] = 
 @lowers("FunctionDef")
 def _define(b: Builder, node: Any) -> None:
     scope = b.scopes.of(node)
-    if scope.generator:
-        b.unsupported(node, "a generator can't be differentiated", "Collect the values in a list and return it.")
+    if scope.awaits or (scope.generator and not scope.inline):
+        b.unsupported(
+            node,
+            f"the generator '{node.name}' is used as a value, which can't be differentiated",
+            "Call it by its name where its values are used up: 'for value in name(...)', list(name(...)).",
+        )
     if scope.inline:
         _keep_defaults(b, scope, node.name)
         return
@@ -132,6 +137,12 @@ def _call(b: Builder, node: Any) -> n.Expr:
         owner = b.env.scope.owner(func.id)
         if owner is not None and func.id in owner.functions:
             env = b.env.of(owner)
+            if owner.functions[func.id].generator:
+                b.unsupported(
+                    node,
+                    f"the values of the generator '{func.id}' are not used up at once, which can't be differentiated",
+                    "Loop over the call: 'for value in name(...)', or take a list: list(name(...)).",
+                )
             return _inline(b, node, owner.functions[func.id], env, env.defaults.get(func.id, {}))
         if owner is None and func.id == "super" and not node.args and (call := _method_super(b)) is not None:
             return call
@@ -139,6 +150,8 @@ def _call(b: Builder, node: Any) -> n.Expr:
             b.unsupported(node, f"'{func.id}()' looks at the running function", NEEDS_FRAME[func.id])
     if materialised(node):
         return plain_call(b, node, first=lambda b, _: used_up(b, node))
+    if takes_all(node) and (generator := generator_call(b, node.args[0])) is not None:
+        return plain_call(b, node, first=lambda b, _: listed(b, node.args[0], generator))
     return plain_call(b, node)
 
 
@@ -164,25 +177,73 @@ NEEDS_FRAME = {
 }
 
 
+def generator_call(b: Builder, node: Any) -> tuple[Scope, Env] | None:
+    """The nested generator function that ``node`` calls, and where it was made."""
+    if type(node).__name__ != "Call" or type(node.func).__name__ != "Name":
+        return None
+    owner = b.env.scope.owner(node.func.id)
+    scope = None if owner is None else owner.functions.get(node.func.id)
+    if owner is None or scope is None or not scope.generator:
+        return None
+    return scope, b.env.of(owner)
+
+
+def run_generator(b: Builder, node: Any, generator: tuple[Scope, Env], consume: Callable[[n.Expr], None]) -> list[n.Stmt]:
+    """The body of a nested generator function in place of a call, with what becomes of each value in place of ``yield``."""
+    scope, made = generator
+    env = _entered(b, node, scope, made, made.defaults.get(node.func.id, {}))
+    outer = b.env
+
+    def give(value: n.Expr) -> None:
+        with b.within(outer):
+            consume(value)
+
+    line = b.line
+    b.yielding.append(give)
+    with b.within(env), b.into([]) as body:
+        b.enter(env, env.params)
+        b.statements(scope.node.body)
+    b.yielding.pop()
+    b.line = line
+    b.rebindings += 1
+    return left_early(body, b.names)
+
+
+def listed(b: Builder, node: Any, generator: tuple[Scope, Env]) -> n.Expr:
+    """The list of the values of a call of a nested generator function."""
+    rows = b.names.new("rows")
+    b.stable.add(rows)
+    b.assign(rows, n.ListExpr(()))
+    b.block += run_generator(b, node, generator, lambda value: b.emit(n.Append(rows, value)))
+    return n.Name(rows)
+
+
 def _inline(b: Builder, node: Any, scope: Scope, outside: Env, defaults: dict[str, n.Expr]) -> n.Expr:
     """The body of a nested function in place of a call."""
-    operands = b.operands(*node.args, *(k.value for k in node.keywords))
-    bound = bind_call(scope.node.args, node)
-    assert bound is not None
-    env = Env(scope, outside)
-    params = {p: _argument(b, scope, p, bound[p], operands, node, defaults) for p in scope.params}
+    env = _entered(b, node, scope, outside, defaults)
     line = b.line
+    yielding, b.yielding = b.yielding, []
     with b.within(env), b.into([]) as body:
-        b.enter(env, params)
+        b.enter(env, env.params)
         if isinstance(scope.node.body, list):
             b.statements(scope.node.body)
         else:
             b.emit(n.Return(b.atom(scope.node.body)))
-    b.line = line
+    b.line, b.yielding = line, yielding
     body, result = single_exit_block(body, b.names)
     b.block += body
     b.rebindings += 1
     return result
+
+
+def _entered(b: Builder, node: Any, scope: Scope, outside: Env, defaults: dict[str, n.Expr]) -> Env:
+    """The variables of one call of a nested function; the operands are evaluated here."""
+    operands = b.operands(*node.args, *(k.value for k in node.keywords))
+    bound = bind_call(scope.node.args, node)
+    assert bound is not None
+    env = Env(scope, outside)
+    env.params = {p: _argument(b, scope, p, bound[p], operands, node, defaults) for p in scope.params}
+    return env
 
 
 def _argument(

@@ -143,8 +143,8 @@ def _protect(
             value = b.names.new("value")
             b.stable.add(value)
             b.assign(value, UNBOUND)
-        coded = [x for s in protected for x in _coded(s, kinds, code, value, False)]
-        protected = left_early(coded, b.names)
+        numbers = {kind: k + 1 for k, kind in enumerate(kinds)}
+        protected = left_early([x for s in protected for x in coded(s, numbers, code, value, False)], b.names)
     error = b.names.new("error")
     b.stable.add(error)
     with b.into([]) as handler:
@@ -161,10 +161,12 @@ def _protect(
     b.emit(n.Try(protected, handler, orelse, None, error))
 
 
-def _coded(s: n.Stmt, kinds: list[Any], code: str, value: str, in_loop: bool) -> list[n.Stmt]:
-    """``s`` with the exits in it replaced: they note what they are, and return."""
-    if type(s) in kinds and (type(s) is n.Return or not in_loop):
-        out: list[n.Stmt] = [n.Assign(code, n.Const(kinds.index(type(s)) + 1), line=s.line)]
+def coded(s: n.Stmt, numbers: dict[Any, int], code: str, value: str, in_loop: bool) -> list[n.Stmt]:
+    """``s`` with the exits in it replaced: they note in ``code`` what they are (those of number 0 don't), and return."""
+    if type(s) in numbers and (type(s) is n.Return or not in_loop):
+        out: list[n.Stmt] = []
+        if numbers[type(s)]:
+            out.append(n.Assign(code, n.Const(numbers[type(s)]), line=s.line))
         if type(s) is n.Return:
             out.append(n.Assign(value, s.value, line=s.line))
         return [*out, n.Return(n.Const(None), line=s.line)]
@@ -172,7 +174,7 @@ def _coded(s: n.Stmt, kinds: list[Any], code: str, value: str, in_loop: bool) ->
     for name in ("body", "orelse", "handler"):
         block = getattr(s, name, None)
         if isinstance(block, list):
-            setattr(s, name, [x for inner in block for x in _coded(inner, kinds, code, value, in_loop)])
+            setattr(s, name, [x for inner in block for x in coded(inner, numbers, code, value, in_loop)])
     return [s]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from thunkad.ir import nodes as n
@@ -12,6 +13,10 @@ from thunkad.normal.lower_targets import bind, simple
 
 # Iterators over known values, kept where the loop stands so that what it runs over can be seen.
 IN_PLACE = ("range", "zip", "enumerate", "reversed")
+
+
+#: Loops that are not kept as loops: each lowers one sort and says whether it has.
+SPECIAL: list[Callable[[Builder, Any], bool]] = []
 
 
 def iterable(b: Builder, node: Any) -> n.Expr:
@@ -35,6 +40,8 @@ def loop_target(b: Builder, target: Any, body: list[n.Stmt]) -> str:
 @lowers("For")
 def _for(b: Builder, node: Any) -> None:
     line = b.line
+    if any(special(b, node) for special in SPECIAL):
+        return
     over = iterable(b, node.iter)
     body: list[n.Stmt] = []
     target = loop_target(b, node.target, body)

@@ -13,8 +13,6 @@ REFUSED = {
     "AsyncFunctionDef": ("an 'async' function", "Differentiate a plain function."),
     "AsyncFor": ("an 'async for' loop", "Differentiate a plain function."),
     "Await": ("'await'", "Differentiate a plain function."),
-    "Yield": ("a generator", "Collect the values in a list and return it."),
-    "YieldFrom": ("a generator", "Collect the values in a list and return it."),
     "TypeAlias": ("a 'type' statement inside the function", "Move it to module level."),
     "TemplateStr": ("a template string", "Use an f-string."),
 }

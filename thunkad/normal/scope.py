@@ -45,6 +45,7 @@ class Scope:
     nonlocals: set[str] = field(default_factory=set)
     globals: set[str] = field(default_factory=set)
     generator: bool = False
+    awaits: bool = False
     inline: bool = False
     functions: dict[str, Scope] = field(default_factory=dict)  # nested functions that are inlined, by their names
     cells: set[str] = field(default_factory=set)

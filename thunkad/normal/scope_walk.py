@@ -170,7 +170,7 @@ class Walk:
     _visit_YieldFrom = _visit_Yield
 
     def _visit_Await(self, node: Any) -> None:
-        self._scope.generator = True
+        self._scope.generator = self._scope.awaits = True
         self.visit(node.value)
 
     def _visit_Assign(self, node: Any) -> None:

@@ -143,7 +143,7 @@ class Scopes:
                 del variable.owner.functions[variable.name]
 
     def _can_inline(self, scope: Scope, variable: Variable) -> bool:
-        if len(variable.bindings) != 1 or scope.generator or type(scope.node).__name__ == "AsyncFunctionDef":
+        if len(variable.bindings) != 1 or scope.awaits or type(scope.node).__name__ == "AsyncFunctionDef":
             return False
         if variable.owner.is_comprehension or getattr(scope.node, "decorator_list", None):
             return False
