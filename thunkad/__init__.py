@@ -13,6 +13,7 @@ from thunkad.derived import (
     hook,
     hvp,
     jacobian,
+    linearize,
     stop_gradient,
     vhp,
 )

@@ -106,6 +106,19 @@ def gauss_newton_product(f: Callable[..., Any], loss: Callable[..., Any], primal
     return bars[0] if len(bars) == 1 else bars
 
 
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of ``f`` and its derivative at ``primals`` as a function of tangents, one for each argument.
+
+    The function may be called any number of times; each call runs ``f`` once more.
+    """
+    kept = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in primals)
+
+    def pushforward(*tangents: Any) -> Any:
+        return jvp(f, kept, tangents)[1]
+
+    return f(*primals), pushforward
+
+
 def elementwise_grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The derivatives of a function that acts on each element by itself: the gradient of the sum of its result."""
 

@@ -88,6 +88,15 @@ def test_gauss_newton() -> None:
     np.testing.assert_allclose(ad.gauss_newton_product(residual, loss, (X,), (v,)), j.T @ h @ j @ v)
 
 
+def test_linearize() -> None:
+    x = X.copy()
+    value, pushforward = ad.linearize(vector, x, 3.0)
+    np.testing.assert_allclose(value, vector(X, 3.0))
+    x[:] = 0.0  # the map stays at the point that it was made at
+    np.testing.assert_allclose(pushforward(np.array([1.0, 2.0]), None), np.array(ROWS) @ [1.0, 2.0])
+    np.testing.assert_allclose(pushforward(None, 1.0), [0.0, np.sin(0.5), 0.0, 6.0])
+
+
 def test_elementwise_grad() -> None:
     np.testing.assert_allclose(ad.elementwise_grad(np.sin)(X), np.cos(X))
     np.testing.assert_allclose(ad.elementwise_grad(ad.elementwise_grad(np.sin))(X), -np.sin(X))

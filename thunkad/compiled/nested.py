@@ -1,7 +1,7 @@
 """Which derivation a derivative function is, and how the arguments of a call of it are bound.
 
 ``grad(f)`` returns a function that carries a :class:`Derivative`.  Here it becomes a :class:`Derivation` of the
-innermost function that has code, whose leading parameters are what partials, methods and closures have fixed on the way.
+innermost function that has code, whose leading parameters are what partials, methods and closures have fixed.
 """
 
 from __future__ import annotations
