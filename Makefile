@@ -65,6 +65,8 @@ bench: setup
 	$(RUN) benchmarks/import_time.py
 	$(RUN) benchmarks/transform_time.py
 	$(RUN) benchmarks/gradient_ratio.py
+	$(RUN) benchmarks/matrix_chain.py
+	$(RUN) benchmarks/memory.py
 
 clean:
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache

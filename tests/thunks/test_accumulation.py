@@ -318,3 +318,13 @@ def test_accumulate_refuses_what_is_not_safe_in_place() -> None:
     assert accumulate.accumulate(buffer[1:], buffer[:-1]).tolist() == [1.0, 3.0, 5.0]
     assert accumulate.accumulate(buffer, ad.ZeroTangent()) is buffer
     assert accumulate.accumulate(buffer, 1.0) is buffer
+
+
+def test_t25_the_last_step_reshapes_axes_of_length_one_only() -> None:
+    from thunkad.runtime.cotangents import project
+
+    assert project(np.ones((1, 3)), np.ones(3)).shape == (3,)
+    assert project(np.float64(2.0), np.ones(())).shape == ()
+    for given, wanted in (((2, 3), (3, 2)), ((6,), (2, 3)), ((4,), (2,)), ((1,), (2,))):
+        with pytest.raises(ad.CotangentError):
+            project(np.ones(given), np.ones(wanted))

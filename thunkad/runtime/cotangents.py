@@ -263,7 +263,7 @@ def _project_array(x_bar: Any, x: Any) -> Any:
     if kind != "c" and np.iscomplexobj(x_bar):
         x_bar = np.real(x_bar)
     if np.shape(x_bar) != x.shape:
-        if np.size(x_bar) != x.size and np.ndim(x_bar):
+        if np.ndim(x_bar) and [k for k in np.shape(x_bar) if k != 1] != [k for k in x.shape if k != 1]:
             raise CotangentError(f"a cotangent of shape {np.shape(x_bar)} was made for an array of shape {x.shape}")
         x_bar = np.broadcast_to(x_bar, x.shape) if np.ndim(x_bar) == 0 else np.reshape(x_bar, x.shape)
     return np.asarray(x_bar, dtype)
