@@ -25,6 +25,7 @@ class AssignedGlobals:
 
     def __init__(self) -> None:
         self.active: dict[tuple[int, str], tuple[Any, Place]] = {}
+        self.readers: dict[tuple[int, str], dict[Any, None]] = {}
 
     def note(self, world: Any, resolved: Resolved, name: str, value: n.Expr, line: int) -> None:
         """``resolved`` assigns ``value`` to ``name``."""
@@ -41,14 +42,17 @@ class AssignedGlobals:
         if varied.isdisjoint(walk.names(value)):
             return
         self.active[id(owner.__globals__), name] = owner, place
-        for other, read, _, _ in list(world.guards.names.values()):
-            if read == name:
-                self.check(other, name)
+        for other in self.readers.get((id(owner.__globals__), name), ()):
+            self.check(other, name)
+
+    def reads(self, reader: Any, name: str) -> None:
+        """``reader`` reads ``name`` as a constant."""
+        if isinstance(reader, types.FunctionType):
+            self.readers.setdefault((id(reader.__globals__), name), {})[reader] = None
+            self.check(reader, name)
 
     def check(self, reader: Any, name: str) -> None:
-        """``reader`` reads ``name`` as a constant: nothing that is differentiated must be in it."""
-        if not self.active or reader is None:
-            return
+        """Nothing that is differentiated must be in ``name``, which ``reader`` reads."""
         owner, place = self.active.get((id(reader.__globals__), name), (reader, None))
         if owner.__code__ is not reader.__code__:
             raise UnsupportedSyntaxError(

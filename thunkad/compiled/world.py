@@ -118,7 +118,7 @@ class World(Lookups):
         self.assigned.note(self, resolved, name, value, line)
 
     def global_value(self, owner: Any, name: str) -> Any:
-        self.assigned.check(owner, name)
+        self.assigned.reads(owner, name)
         value = lookup_name(owner, name) if owner is not None else getattr(__builtins__, name, None)
         self.guards.name(owner, name, value)
         return value

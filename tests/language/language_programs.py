@@ -1,0 +1,179 @@
+"""What of Python's grammar is differentiated: the data behind ``docs/language.md`` and ``docs/limits.md``.
+
+Run as a script, this file writes both pages anew; ``test_language.py`` checks that they are up to date and true.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of the grammar: a function ``f(x)`` whose text has it, the derivative at 1.5 if it is supported."""
+
+    name: str
+    text: str
+    derivative: float | None  # None: refused, with an entry of that name in LIMITS
+    since: tuple[int, int] = (3, 10)
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A program that is refused: why, and what to write instead (with its derivative at 1.5)."""
+
+    name: str
+    title: str
+    text: str
+    error: str
+    reason: str
+    rewrite: str
+    derivative: float
+    since: tuple[int, int] = (3, 10)
+    calls: bool = True  # whether the derivative has to be taken, not only the text read
+
+
+STATEMENTS = (
+    Node("FunctionDef", "def f(x):\n    def g(y):\n        return y * x\n    return g(x)", 3.0),
+    Node("AsyncFunctionDef", "async def f(x):\n    return x", None),
+    Node("ClassDef", "def f(x):\n    class C:\n        pass\n    return x", None),
+    Node("Return", "def f(x):\n    if x > 9:\n        return 0.0\n    return x * x", 3.0),
+    Node("Delete", "def f(x):\n    y = x * x\n    del x\n    return y", 3.0),
+    Node("Assign", "def f(x):\n    a = b = x * x\n    (c, d), [e] = (a, b), [x]\n    return c * e", 6.75),
+    Node("TypeAlias", "def f(x):\n    type T = int\n    return x", None, (3, 12)),
+    Node("AugAssign", "def f(x):\n    y = x\n    y *= x\n    return y", 3.0),
+    Node("AnnAssign", "def f(x):\n    y: float = x * x\n    z: int\n    return y", 3.0),
+    Node("For", "def f(x):\n    y = x\n    for k in range(3):\n        y = y * x\n    else:\n        y = y + x\n    return y", 14.5),
+    Node("AsyncFor", "async def f(x):\n    async for k in x:\n        pass", None),
+    Node("While", "def f(x):\n    y = x\n    while y < 5.0:\n        y = y * x\n    return y", 13.5),
+    Node("If", "def f(x):\n    if x > 1.0:\n        y = x * x\n    elif x > 0.0:\n        y = x\n    else:\n        y = 0.0\n    return y", 3.0),
+    Node("With", "def f(x):\n    with np.errstate(divide='ignore'):\n        y = np.log(x) * 3.0\n    return y", 2.0),
+    Node("AsyncWith", "async def f(x):\n    async with x:\n        pass", None),
+    Node("Match", "def f(x):\n    match (x, 2):\n        case (y, 2):\n            return y * y", 3.0),
+    Node("Raise", "def f(x):\n    if x > 9.0:\n        raise ValueError('too big') from None\n    return x * x", 3.0),
+    Node("Try", "def f(x):\n    y = x * x\n    try:\n        y = y * [1.0][k_out_of_range]\n    except NameError:\n        y = y * 2.0\n    finally:\n        y = y * x\n    return y", 13.5),
+    Node("TryStar", "def f(x):\n    try:\n        y = x * x\n    except* ValueError:\n        y = x\n    return y", None, (3, 11)),
+    Node("Assert", "def f(x):\n    assert x > 0.0, f'{x} is not positive'\n    return x * x", 3.0),
+    Node("Import", "def f(x):\n    import math as m\n    return m.exp(x) / m.exp(x) * x", 1.0),
+    Node("ImportFrom", "def f(x):\n    from math import pow\n    return pow(x, 2.0)", 3.0),
+    Node("Global", "def f(x):\n    global LAST\n    LAST = x * x\n    return LAST * x", 6.75, remark="one function at a time, see the limits"),
+    Node("Nonlocal", "def f(x):\n    t = 1.0\n    def grow():\n        nonlocal t\n        t = t * x\n    grow()\n    grow()\n    return t", 3.0),
+    Node("Expr", "def f(x):\n    'A docstring.'\n    [].append(x)\n    return x * x", 3.0),
+    Node("Pass", "def f(x):\n    pass\n    return x * x", 3.0),
+    Node("Break", "def f(x):\n    y = x\n    while True:\n        y = y * x\n        if y > 2.0:\n            break\n    return y", 3.0),
+    Node("Continue", "def f(x):\n    y = x\n    for k in range(3):\n        if k == 1:\n            continue\n        y = y * x\n    return y", 6.75),
+)  # fmt: skip
+
+EXPRESSIONS = (
+    Node("BoolOp", "def f(x):\n    return (x or 1.0) * (x and x)", 3.0),
+    Node("NamedExpr", "def f(x):\n    return (y := x * x) + y", 6.0),
+    Node("BinOp", "def f(x):\n    return x * x - x / 2 + x ** 2 % 100.0", 5.5),
+    Node("UnaryOp", "def f(x):\n    return -x * +x * (not x < 0)", -3.0),
+    Node("Lambda", "def f(x):\n    g = lambda y, k=2.0: y * x * k\n    return g(x)", 6.0),
+    Node("IfExp", "def f(x):\n    return x * x if x > 1.0 else x", 3.0),
+    Node("Dict", "def f(x):\n    d = {'a': x, **{'b': x * x}}\n    return d['a'] * d['b']", 6.75),
+    Node("Set", "def f(x):\n    return x * x * len({1, 2, *[2]})", 6.0),
+    Node("ListComp", "def f(x):\n    return sum([x * k for k in range(4) if k != 2])", 4.0),
+    Node("SetComp", "def f(x):\n    return x * len({k % 2 for k in range(4)})", 2.0),
+    Node("DictComp", "def f(x):\n    d = {k: x ** k for k in range(3)}\n    return d[2] + d[1]", 4.0),
+    Node("GeneratorExp", "def f(x):\n    t = sum(x * k for k in range(4))\n    for y in (x * k for k in range(2)):\n        t = t + y\n    return t", 7.0, remark="used up where it stands, see the limits"),
+    Node("Await", "async def f(x):\n    return await x", None),
+    Node("Yield", "def f(x):\n    def powers(n):\n        for k in range(n):\n            yield x ** k\n    t = 0.0\n    for p in powers(3):\n        t = t + p\n    return t", 4.0, remark="used up where the generator is called, see the limits"),
+    Node("YieldFrom", "def f(x):\n    def twice(ys):\n        yield from ys\n        yield from ys\n    return sum(twice([x, x * x]))", 8.0),
+    Node("Compare", "def f(x):\n    return x * x * (0.0 < x <= 2.0 != 5)", 3.0),
+    Node("Call", "def f(x):\n    def g(a, *b, c=1.0, **d):\n        return a * b[0] * c * d['e']\n    return g(x, *[x], **{'e': 2.0})", 6.0),
+    Node("FormattedValue", "def f(x):\n    return x * len(f'{2:03d}')", 3.0),
+    Node("JoinedStr", "def f(x):\n    return x * len(f'{x:.1f} and {1!r}')", 9.0),
+    Node("Constant", "def f(x):\n    return x * 2 + 1.5 * x * True", 3.5),
+    Node("Attribute", "def f(x):\n    return np.asarray(x).real * x", 3.0),
+    Node("Subscript", "def f(x):\n    return [x, x * x][1]", 3.0),
+    Node("Starred", "def f(x):\n    a, *b = [*[x, x], x]\n    return a * b[1]", 3.0),
+    Node("Name", "def f(x):\n    return x", 1.0),
+    Node("List", "def f(x):\n    return [x, 2.0][0]", 1.0),
+    Node("Tuple", "def f(x):\n    return (x, 2.0)[0]", 1.0),
+    Node("Slice", "def f(x):\n    return (np.ones(4) * x)[1:4:2].sum()", 2.0),
+)  # fmt: skip
+
+PATTERNS = (
+    Node("MatchValue", "def f(x):\n    match 'a':\n        case 'a':\n            return x * x", 3.0),
+    Node("MatchSingleton", "def f(x):\n    match None:\n        case None:\n            return x * x", 3.0),
+    Node("MatchSequence", "def f(x):\n    match [x, [x]]:\n        case [a, [b]]:\n            return a * b", 3.0),
+    Node("MatchMapping", "def f(x):\n    match {'a': x}:\n        case {'a': y}:\n            return y * y", 3.0),
+    Node("MatchClass", "def f(x):\n    match x:\n        case float(y):\n            return y * y", 3.0),
+    Node("MatchStar", "def f(x):\n    match [1, x, x]:\n        case [1, *rest]:\n            return rest[0] * rest[1]", 3.0),
+    Node("MatchAs", "def f(x):\n    match x:\n        case y:\n            return y * y", 3.0),
+    Node("MatchOr", "def f(x):\n    match 2:\n        case 1 | 2:\n            return x * x", 3.0),
+)  # fmt: skip
+
+_ASYNC = "A coroutine runs when an event loop lets it, so there is no one order in which its steps could be gone back."
+_PLAIN = "def f(x):\n    return x * x"
+
+LIMITS = (
+    Limit("AsyncFunctionDef", "Coroutines", "async def f(x):\n    return x * x", "async", _ASYNC, _PLAIN, 3.0),
+    Limit("AsyncFor", "`async for`", "async def f(xs):\n    async for x in xs:\n        pass", "async", _ASYNC, "def f(x):\n    t = 0.0\n    for y in [x, x * x]:\n        t = t + y\n    return t", 4.0),
+    Limit("AsyncWith", "`async with`", "async def f(x):\n    async with x:\n        pass", "async", _ASYNC, "def f(x):\n    with np.errstate(all='ignore'):\n        return x * x", 3.0),
+    Limit("Await", "`await`", "async def f(x):\n    return await x", "async", _ASYNC, _PLAIN, 3.0),
+    Limit("ClassDef", "Classes defined inside the function", "def f(x):\n    class C:\n        k = 2.0\n    return C.k * x", "class definition inside the function", "Its methods would be functions without a source of their own, made anew by every call.", "class C:\n    k = 2.0\n\ndef f(x):\n    return C.k * x", 2.0),
+    Limit("TypeAlias", "`type` statements inside the function", "def f(x):\n    type T = int\n    return x", "'type' statement", "It has no influence on the result, and no form in Python 3.10.", "def f(x):\n    return x", 1.0, (3, 12)),
+    Limit("TryStar", "`except*`", "def f(x):\n    try:\n        y = x * x\n    except* ValueError:\n        y = x\n    return y", "'try' statement", "Several handlers of one statement may run.", "def f(x):\n    try:\n        y = x * x\n    except ValueError:\n        y = x\n    return y", 3.0, (3, 11)),
+    Limit("generator_kept", "Generators that are kept", "def f(x):\n    def powers():\n        yield x\n        yield x * x\n    g = powers()\n    return next(g)", "generator 'powers' are not used up at once", "A suspended generator would have to be gone back from the middle.", "def f(x):\n    def powers():\n        yield x\n        yield x * x\n    return list(powers())[0]", 1.0),
+    Limit("generator_passed", "Generator expressions that are passed on", "def total(ys):\n    t = 0.0\n    for y in ys:\n        t = t + y\n    return t\n\ndef f(x):\n    return total(x * k for k in range(3))", "generator expression that is not used up at once", "What the callee does with it is not known where it is made.", "def total(ys):\n    t = 0.0\n    for y in ys:\n        t = t + y\n    return t\n\ndef f(x):\n    return total([x * k for k in range(3)])", 3.0),
+    Limit("generator_endless", "Endless generators of the module", "def halves(x):\n    while True:\n        x = x * 0.5\n        yield x\n\ndef f(x):\n    for y in halves(x):\n        if y < 0.1:\n            return y", "may go on for ever", "Generator functions outside of the function are compiled as functions that return a list.", "def f(x):\n    def halves(x):\n        while True:\n            x = x * 0.5\n            yield x\n    for y in halves(x):\n        if y < 0.1:\n            return y", 0.0625),
+    Limit("generator_effects", "Generators of the module that do more than yield", "def loud(x):\n    for k in range(2):\n        print(k)\n        yield x * k\n\ndef f(x):\n    return sum(loud(x))", "does more than yield values", "The list is made at once, so the order of effects would be another.", "def f(x):\n    def loud(x):\n        for k in range(2):\n            print(k)\n            yield x * k\n    return sum(loud(x))", 1.0),
+    Limit("exception_values", "Values in exceptions", "class Stop(Exception):\n    def __init__(self, value):\n        self.value = value\n\ndef f(x):\n    try:\n        raise Stop(x * x)\n    except Stop as e:\n        return e.value", "what an exception holds", "An exception may come from anywhere, so what it holds is not followed.", "class Stop(Exception):\n    pass\n\ndef f(x):\n    try:\n        y = x * x\n        raise Stop\n    except Stop:\n        return y", 3.0),
+    Limit("manager_values", "Values of context managers", "import contextlib\n\n@contextlib.contextmanager\ndef doubled(x):\n    yield 2.0 * x\n\ndef f(x):\n    with doubled(x) as y:\n        return y * x", "context manager made from a value that is differentiated", "A manager is an object of its own, run by `with`.", "import contextlib\n\n@contextlib.contextmanager\ndef scope():\n    yield\n\ndef f(x):\n    y = 2.0 * x\n    with scope():\n        return y * x", 6.0),
+    Limit("swallowing_manager", "Context managers that swallow exceptions", "class Swallow:\n    def __enter__(self):\n        return self\n    def __exit__(self, *error):\n        return True\n\ndef f(x):\n    y = x * x\n    with Swallow():\n        y = y * undefined_name\n    return y", "swallowed", "Only `contextlib.suppress` says so by its name; with others the block is taken to run to its end.", "import contextlib\n\ndef f(x):\n    y = x * x\n    with contextlib.suppress(NameError):\n        y = y * undefined_name\n    return y", 3.0),
+    Limit("shared_global", "Global variables that two functions use", "SCALE = 1.0\n\ndef scaled(y):\n    return y * SCALE\n\ndef f(x):\n    global SCALE\n    SCALE = x * x\n    return scaled(x)", "global variable 'SCALE'", "A derivative flows through the function's own copy; the other one would see a constant.", "def scaled(y, scale):\n    return y * scale\n\ndef f(x):\n    scale = x * x\n    return scaled(x, scale)", 6.75),
+    Limit("captured_global", "Global variables that an escaping function uses", "def f(x):\n    global K\n    K = x\n    gs = [lambda: K * K]\n    return gs[0]()", "global variable 'K'", "The function may be called at any time, from anywhere.", "def f(x):\n    global K\n    K = k = x\n    gs = [lambda: k * k]\n    return gs[0]()", 3.0),
+    Limit("outer_nonlocal", "Variables of functions around the differentiated one", "def make():\n    last = 0.0\n    def g(x):\n        nonlocal last\n        last = x * x\n        return last\n    return g\n\nf = make()", "'last', a variable from outside", "The variable outlives the call, and others may share it.", "def make():\n    def g(x):\n        return x * x\n    return g\n\nf = make()", 3.0),
+    Limit("delete_captured", "`del` of a captured variable", "def f(x):\n    gs = [lambda: x]\n    del x\n    return gs[0]()", "'del x' of a variable that a nested function uses", "It serves only to make the nested function fail.", "def f(x):\n    gs = [lambda: x]\n    return gs[0]()", 1.0),
+    Limit("frame", "Looking at the running function", "def f(x):\n    y = x * x\n    return locals()['y']", "looks at the running function", "Generated code has other variables than the function that it stands for.", "def f(x):\n    y = x * x\n    return {'y': y}['y']", 3.0),
+    Limit("import_star", "`import *` and relative imports inside the function", "def f(x):\n    from . import nothing\n    return x", "relative import inside the function", "They mean something else, or nothing, where generated code runs.", "import math\n\ndef f(x):\n    return math.exp(0.0) * x", 1.0),
+)  # fmt: skip
+
+
+def language_page() -> str:
+    """``docs/language.md``."""
+    refused = {limit.name: limit for limit in LIMITS}
+    out = [
+        "# The language\n",
+        "Every node of Python's grammar, 3.10 to 3.13.  Generated from `tests/language/language_programs.py`, which has a",
+        "program for each; `tests/language/test_language.py` runs them all.  What is refused, and what to write instead,",
+        "is on the page [Limits](limits.md).\n",
+    ]
+    for title, nodes in (("Statements", STATEMENTS), ("Expressions", EXPRESSIONS), ("Patterns", PATTERNS)):
+        out += [f"## {title}\n", "| node | | test |", "|---|---|---|"]
+        for node in nodes:
+            state = "supported" if node.derivative is not None else f"refused: {refused[node.name].title.lower()}"
+            if node.since > (3, 10):
+                state += f" (Python {node.since[0]}.{node.since[1]})"
+            if node.remark:
+                state += f"; {node.remark}"
+            test = "test_supported" if node.derivative is not None else "test_refused"
+            out.append(f"| `{node.name}` | {state} | `{test}[{node.name}]` |")
+        out.append("")
+    return "\n".join(out)
+
+
+def limits_page() -> str:
+    """``docs/limits.md``."""
+    out = [
+        "# Limits\n",
+        "Programs that are refused, each with the reason and a rewrite that works.  Generated from",
+        "`tests/language/language_programs.py`; each program and each rewrite is a test.  Nothing here gives a wrong",
+        "number: what is refused raises an error that names the file, the line and what to do.\n",
+    ]
+    for limit in LIMITS:
+        out += [f"## {limit.title}\n", "```python", textwrap.dedent(limit.text), "```\n", f"{limit.reason}  Instead:\n"]
+        out += ["```python", textwrap.dedent(limit.rewrite), "```\n"]
+    return "\n".join(out)
+
+
+if __name__ == "__main__":
+    (DOCS / "language.md").write_text(language_page())
+    (DOCS / "limits.md").write_text(limits_page())
