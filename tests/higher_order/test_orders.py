@@ -88,8 +88,6 @@ WANTED = {
 @pytest.mark.parametrize("order", range(1, 6))
 @pytest.mark.parametrize("f", WANTED, ids=lambda f: f.__name__)
 def test_derivative(f, order: int) -> None:
-    if f in (loop, stored) and order > 3:
-        pytest.xfail("slow: containers of residuals at high orders")
     assert math.isclose(ad.derivative(f, order)(X), WANTED[f][order - 1], rel_tol=1e-10, abs_tol=1e-12)
 
 

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from thunkad.adjoint.inline import bind_rule, fold
 from thunkad.adjoint.generators import check_generator
+from thunkad.adjoint.inline import bind_rule, fold
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError
 from thunkad.forward.memory import Summary, changes_first, makes_fresh

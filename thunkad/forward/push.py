@@ -34,7 +34,6 @@ UPDATE_FIELD = n.Ref("update_field", dots.update_field)
 UPDATE_ARRAY = n.Ref("update_array", dots.update_array)
 BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 CLOSURE_DOT = n.Ref("closure_dot", dots.closure_dot)
-ZIP = n.Ref("zip", zip)
 
 #: The methods of shadows, each with the places of its arguments that are cotangents.
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
@@ -209,7 +208,9 @@ class Push:
         if target not in self.moving:
             return
         t = type(e)
-        if t in DISPLAYS:
+        if t in (n.ListExpr, n.DictExpr) and not (e.items if t is n.ListExpr else e.keys):
+            self.tangent(target, e, fresh=True)
+        elif t in DISPLAYS:
             self.tangent(target, self.dot(e), fresh=self.moves(e))
         elif t is n.Index:
             self.tangent(target, self.index(target, e), fresh=True)
@@ -311,10 +312,10 @@ class Push:
             ]
             self.out.append(n.For(s.target, source, body, s.stop, s.count, line=s.line))
             return
-        both = self.names.new("both")
-        pairs = n.Call(ZIP, (source, n.Call(SPREAD, (self.dot(source), source))))
-        first = n.Unpack((s.target, self.dot_name(s.target)), n.Name(both), line=s.line)
-        self.out.append(n.For(both, pairs, [first, *self.block(s.body)], s.stop, s.count, line=s.line))
+        parts, count = self.names.new(f"{s.target}_dots"), s.count or self.names.new("k")
+        self.emit(n.Assign(parts, n.Call(SPREAD, (self.dot(source), source)), site=TANGENT))
+        first = n.Assign(self.dot_name(s.target), n.Index(n.Name(parts), n.Name(count)), site=TANGENT, line=s.line)
+        self.out.append(n.For(s.target, source, [first, *self.block(s.body)], s.stop, count, line=s.line))
 
     # ------------------------------------------------------------ memory that is changed in place
 

@@ -57,7 +57,9 @@ def forward_template(entry: Entry) -> ForwardTemplate | None:
     """The template of a forward rule, or None if it can't be pasted; remembered on the entry."""
     if "forward_template" not in entry.cache:
         try:
-            entry.cache["forward_template"] = _elementwise(entry) if entry.partials else _explicit(entry)
+            helper = getattr(entry.function, "linear_helper", None)
+            make = _elementwise if entry.partials else _explicit if helper is None else _linear
+            entry.cache["forward_template"] = make(entry)
         except (NotInlineable, SourceUnavailableError):
             entry.cache["forward_template"] = None
     return entry.cache["forward_template"]
@@ -78,7 +80,8 @@ def without_dots(entry: Entry) -> Entry:
     found = entry.cache.get("without_dots")
     if found is None:
         dots = set(dots_of(entry).values())
-        signature = entry.signature()
+        helper = getattr(entry.function, "linear_helper", None)
+        signature = entry.signature() if helper is None else inspect.signature(helper)
         kept = [p for p in signature.parameters.values() if p.name not in dots]
         found = entry.cache["without_dots"] = replace(entry, cache={"signature": signature.replace(parameters=kept)})
     return found
@@ -112,6 +115,20 @@ def _is_plain(forward: list[n.Stmt], value: n.Expr, entry: Entry, dots: dict[str
         sources = [s.value for s in forward if type(s) is n.Assign and s.target == value.id]
         return len(sources) == 1 and _is_plain_call(sources[0], entry, frozenset(dots.values()))
     return _is_plain_call(value, entry, frozenset(dots.values()))
+
+
+def _linear(entry: Entry) -> ForwardTemplate:
+    """The rule of a helper that is linear in its first argument: the helper, applied to the tangent."""
+    helper: Any = entry.function.linear_helper  # type: ignore[union-attr]
+    parameters = list(inspect.signature(helper).parameters.values())
+    if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters):
+        raise NotInlineable("any number of arguments")
+    first, *rest = (n.Name(p.name) for p in parameters)
+    dot = n.Name(f"{first.id}_dot")
+    func = n.Ref(helper.__name__, helper)
+    return ForwardTemplate(
+        entry, (), n.Call(func, (first, *rest)), True, n.Call(func, (dot, *rest)), {first.id: dot.id}
+    )
 
 
 def _elementwise(entry: Entry) -> ForwardTemplate:

@@ -36,6 +36,9 @@ def _register(helper: Callable[..., Any], other: int | None) -> None:
             total = add(total, helper(first, *rest[:other], other_dot, *rest[other + 1 :]))
         return helper(first, *rest), total
 
+    if other is None:
+        _.linear_helper = helper  # type: ignore[attr-defined]  # what the compiler needs to paste the rule
+
 
 def jointly_linear(helper: Callable[..., Any], *params: str) -> None:
     """Register the forward rule of a helper: linear in these parameters taken together, constant in all others."""
