@@ -250,3 +250,19 @@ def test_integers_and_narrow_floats_are_projected() -> None:
     k, s = np.array([1, 2]), np.ones(2, np.float32)
     grads = ad.grad(lambda: np.sum(k * s * DATA), captured=[k, s])()
     assert grads[k].dtype == np.float64 and grads[s].dtype == np.float32
+
+
+def test_parameters_written_between_forward_and_back() -> None:
+    w = np.array([1.0, 2.0])
+    model = types.SimpleNamespace(w=w)
+
+    def inner(x):
+        return w * w * x
+
+    for f in (lambda x: np.sum(w * w * x), lambda x: np.sum(inner(x)), lambda x: np.sum(model.w * model.w * x)):
+        _, pullback = ad.vjp(f, DATA, captured=[w])
+        w *= 10.0
+        np.testing.assert_allclose(pullback(1.0)[w], 2 * np.array([1.0, 2.0]) * DATA)
+        w /= 10.0
+        value, grads = ad.value_and_grad(f, captured=[w])(DATA)
+        np.testing.assert_allclose(grads[w], 2 * w * DATA)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from thunkad import debugging
@@ -17,6 +17,7 @@ from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases
 from thunkad.analysis.sites import Resolved
+from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NonScalarOutputError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -62,6 +63,7 @@ class Generator:
         self.resolved, self.callees, self.purity = resolved, callees, make_purity(user_pure)
         self.reached = reached  # told of each stage that the code has reached
         self.names = Names(_taken(resolved.function))
+        sharing = replace(sharing, volatile=(*sharing.volatile, *volatile_sources(resolved)))
         self.sharing, self.aliases = sharing, find_aliases(resolved, sharing)
         self.takes_shadows = self.seed_may_be_zero = False
         self.values_of_bars: dict[str, str] = {}

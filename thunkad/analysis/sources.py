@@ -24,7 +24,8 @@ class Captured:
     Only those facts are remembered, no arrays: what is compiled serves other arrays that are found in the same places.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, volatile: bool = False) -> None:
+        self.volatile = volatile  # the caller may write into the parameters before the reverse sweep runs
         self.arrays: dict[int, Any] = {}
         self.reads: dict[tuple[int, str], tuple[Any, str, bool]] = {}
 
@@ -202,3 +203,10 @@ def sources(resolved: Resolved, s: n.Stmt) -> tuple[str, ...]:
     if isinstance(site, Site) and site.how in ("inside", "lifted", "dynamic", "construct"):
         return walk.writes(s) if site.how == "dynamic" or resolved.reads_captured(site) else ()
     return walk.writes(s) if is_source(resolved, s) else ()
+
+
+def volatile_sources(resolved: Resolved) -> tuple[str, ...]:
+    """Names bound to captured parameters that may be written before the reverse sweep reads them."""
+    if resolved.captured is None or not resolved.captured.volatile:
+        return ()
+    return tuple(s.target for s in walk.statements(resolved.function.body) if is_source(resolved, s))  # type: ignore[attr-defined]

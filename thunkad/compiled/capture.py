@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.adjoint.generate import Generator
-from thunkad.analysis.aliases import Sharing
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.sources import Captured
 from thunkad.captured import Grads, Params
 from thunkad.compiled.build import names_outside
@@ -29,9 +29,9 @@ Halves = tuple[Callable[..., Any], Callable[..., Any]]
 class Capture:
     """What was compiled of one function for parameters that are found in certain places."""
 
-    def __init__(self, root: Root, arrays: tuple[Any, ...]) -> None:
-        self.root = root
-        self.places = Captured()
+    def __init__(self, root: Root, arrays: tuple[Any, ...], volatile: bool) -> None:
+        self.root, self.volatile = root, volatile
+        self.places = Captured(volatile)
         self.places.aim(arrays)
         self.world = World(TABLE.snapshot, root.name)
         self.world.captured = self.places
@@ -44,7 +44,7 @@ class Capture:
         key = (kinds, wanted, has_aux)
         if key not in self.halves:
             resolved = self.world.analysis(self.root.fn, kinds)
-            sharing = Sharing(volatile=names_outside(resolved))
+            sharing = Sharing(volatile=names_outside(resolved)) if self.volatile else NOTHING_SHARED
             generator = Generator(resolved, self.world, self.world.is_pure, sharing=sharing)
             base = resolved.function.name
             names = f"{base}_forward", f"{base}_reverse"
@@ -61,20 +61,23 @@ class Capture:
         return self.halves[key]
 
 
-def capture_of(root: Root, arrays: tuple[Any, ...]) -> Capture:
-    """What is compiled for these parameters, or for others that are found in the same places."""
+def capture_of(root: Root, arrays: tuple[Any, ...], volatile: bool) -> Capture:
+    """What is compiled for these parameters, or for others that are found in the same places.
+
+    ``volatile``: the caller may write into arguments and parameters before the pullback runs.
+    """
     kept: list[Capture] = root.__dict__.setdefault("captures", [])
     for found in kept:
-        if found.serves(arrays):
+        if found.volatile == volatile and found.serves(arrays):
             found.places.aim(arrays)
             return found
     kept[:] = [c for c in kept if c.world.snapshot is TABLE.snapshot][-7:]
-    kept.append(Capture(root, arrays))
+    kept.append(Capture(root, arrays, volatile))
     return kept[-1]
 
 
 def run(
-    f: Any, captured: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
+    f: Any, captured: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool, volatile: bool
 ) -> tuple[Any, Callable[[Any], Grads]]:
     """The value of ``f`` and the function from its cotangent to new :class:`Grads`."""
     params = captured if isinstance(captured, Params) else Params(captured)
@@ -83,7 +86,7 @@ def run(
         raise ArgumentError(f"captured: {call.root.name} is no Python function, so it captures nothing")
     load_library()
     with call.root.lock:
-        capture = capture_of(call.root, params.arrays)
+        capture = capture_of(call.root, params.arrays, volatile)
         wanted = tuple(name for name, v in zip(call.names, call.values) if capture.places.reaches(v))
         with capture.world.lock:
             forward, reverse = capture.compiled(call.kinds(), wanted, has_aux)
@@ -109,7 +112,7 @@ def run(
 
 
 def vjp(f: Any, captured: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool) -> Any:
-    value, back = run(f, captured, args, kwargs, has_aux)
+    value, back = run(f, captured, args, kwargs, has_aux, True)
 
     def pullback(value_bar: Any) -> Grads:
         if has_aux:
@@ -123,7 +126,7 @@ def gradient(f: Any, captured: Any, with_value: bool, has_aux: bool) -> Callable
     """The function from arguments to :class:`Grads` (and the value)."""
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        value, back = run(f, captured, args, kwargs, has_aux)
+        value, back = run(f, captured, args, kwargs, has_aux, False)
         gradients = back(aux_seed(value) if has_aux else scalar_seed(value))
         if with_value:
             return value, gradients
