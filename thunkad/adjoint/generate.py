@@ -32,6 +32,7 @@ from thunkad.optimise.tidy import tidy
 from thunkad.runtime import cotangents, shadows
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
+THEN = n.Ref("then", shadows.then)
 STRUCTURE = n.Ref("structure", shadows.structure)
 PROJECT = n.Ref("project", cotangents.project)
 PROJECT_COPY = n.Ref("project_copy", cotangents.project_copy)
@@ -67,7 +68,7 @@ class Generator:
         self.sharing, self.aliases = sharing, find_aliases(resolved, sharing)
         self.takes_shadows = self.seed_may_be_zero = False
         self.values_of_bars: dict[str, str] = {}
-        self.originals: dict[str, n.Expr] = {}  # container parameters that are changed in place, as they were
+        self.originals: dict[str, tuple[n.Expr, n.Expr]] = {}  # container parameters that are changed in place, as they were
 
     # ------------------------------------------------------------ the three products
 
@@ -151,9 +152,10 @@ class Generator:
         body, steps = forward.block(resolved.function.body[:-1])
         for p in wanted:
             if shadowed.get(p) in ("container", "any"):
-                original = self.names.new(f"{p}_at_start")
+                original, then = self.names.new(f"{p}_at_start"), self.names.new(f"{p}_then")
                 body.insert(0, n.Assign(original, n.Call(STRUCTURE, (n.Name(p),)), line=resolved.function.line))
-                self.originals[p] = n.Name(original)
+                body.insert(1, n.Assign(then, n.Call(THEN, (n.Name(p),)), line=resolved.function.line))
+                self.originals[p] = n.Name(original), n.Name(then)
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = make_bars(resolved, forward.active, self.names)
@@ -229,11 +231,11 @@ class Generator:
         bars = sweeps.bars
         if bars.shadowed[param] == "array":
             return n.Call(PROJECT_COPY, (n.Name(bars.bar_name(param)), n.Name(param)))
-        original = self.originals[param]
-        whole = n.Call(n.Attr(n.Name(bars.shadows), "collect"), (original,))
+        original, then = self.originals[param]
+        whole = n.Call(n.Attr(n.Name(bars.shadows), "collect"), (then,))
         if bars.shadowed[param] == "any":
             bar = bars.live.get(param)
-            whole = n.Call(n.Attr(n.Name(bars.shadows), "whole"), (original, ZERO_REF if bar is None else bar.expr))
+            whole = n.Call(n.Attr(n.Name(bars.shadows), "whole"), (then, ZERO_REF if bar is None else bar.expr))
         return n.Call(PROJECT, (whole, original))
 
     def plain_number(self, e: n.Expr) -> bool:

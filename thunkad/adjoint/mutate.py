@@ -21,7 +21,10 @@ from thunkad.adjoint.mutation import (
     StoreStep,
     UnlessView,
     UnsortStep,
+    UpdatePartStep,
+    UpdateStep,
     WholeStep,
+    as_key,
 )
 from thunkad.adjoint.writers import Writers
 from thunkad.adjoint.steps import Block, CopyStep, IndexStep
@@ -131,9 +134,24 @@ class Mutation(Writers):
         if not self.is_shadowed(base):
             out.append(self.fw.copy(s))
             return True
-        self.write(s, s.target, s.value, out, steps)
+        if type(s.target) is n.Attr and isinstance(self.kind(base), Num):
+            target = n.Index(self.part(s, base, s.target.name, out, steps), n.Const(Ellipsis))
+            self.write(s, target, s.value, out, steps)
+        else:
+            self.write(s, s.target, s.value, out, steps)
         out.append(self.fw.copy(s))
         return True
+
+    def part(self, s: n.Stmt, base: n.Name, name: str, out: list[n.Stmt], steps: Block) -> n.Name:
+        """The real or imaginary part of an array, which is a view that may be written."""
+        if name not in ("real", "imag"):
+            raise self.fw.unsupported(s, f"setting the attribute {name} of an array that is differentiated", "use np.reshape and the like")
+        kind = self.kind(base)
+        view = self.temporary(Num("array", "real", kind.ndim if isinstance(kind, Num) else None))
+        self.shadowed[view] = "array"
+        self.aliases.union(base.id, view)
+        out.append(n.Assign(view, n.Attr(base, name), line=s.line))
+        return n.Name(view)
 
     def write(self, s: n.Stmt, target: n.Index | n.Attr, value: n.Expr, out: list[n.Stmt], steps: Block) -> None:
         """The step for ``target = value``."""
@@ -148,8 +166,6 @@ class Mutation(Writers):
             step = StoreStep(s.line, base.id, index, is_basic, self.element_kind(target), value, self.kind(value))
             steps.steps.append(step)
             return
-        if not isinstance(kind, (Sequence, Mapping)) and self.is_shadowed(value) and self.shadowed[value.id] == "array":
-            raise self.fw.unsupported(s, "storing an array into a value of which it is not known what it is")
         steps.steps.append(SlotStep(s.line, base.id, index, value))
 
     def update(self, s: n.Update, out: list[n.Stmt], steps: Block) -> bool:
@@ -159,6 +175,9 @@ class Mutation(Writers):
         if not self.is_shadowed(base):
             out.append(self.fw.copy(s))
             return True
+        if type(target) is n.Attr and isinstance(self.kind(base), Num):
+            target = n.Index(self.part(s, base, target.name, out, steps), n.Const(Ellipsis))
+            return self.update(n.Update(target, s.op, s.value, line=s.line), out, steps)
         kind, elem, value = self.kind(base), self.element_kind(target), s.value
         is_array = isinstance(kind, Num)
         if is_array and s.op in ("+", "-") and basic(self.fw.resolved, target.index):
@@ -166,6 +185,8 @@ class Mutation(Writers):
             out.append(self.fw.copy(s))
             steps.steps.append(AddStep(s.line, base.id, index, True, elem, value, self.kind(value), s.op))
             return True
+        if not is_array and not (isinstance(elem, Num) and elem.is_scalar and self.plain_slot(base, target)):
+            return self.update_part(s, base, target, value, out, steps)
         old = self.temporary(elem)
         scalar = isinstance(elem, Num) and elem.is_scalar
         read = n.Call(KEEP, (target,)) if is_array and not scalar else target
@@ -176,22 +197,40 @@ class Mutation(Writers):
             index = self.kept(s, target.index, out)
             step = ReadStep(s.line, old, base.id, index, basic(self.fw.resolved, target.index), elem, None)
         steps.steps.append(step)
-        new = self.operate(s, s.op, old, value, elem, out, steps, in_place=not is_array)
+        new = self.operate(s, s.op, old, value, elem, out, steps)
         self.write(s, target, n.Name(new), out, steps)
         out.append(self.fw.copy(s) if is_array else n.Store(target, n.Name(new), line=s.line))
         return True
 
-    def operate(self, s: n.Stmt, op: str, old: str, value: n.Expr, kind: Kind, out: list[n.Stmt], steps: Block,
-                in_place: bool) -> str:  # fmt: skip
-        """``old op value`` as an operation of its own; ``in_place``: the old value may be an object that changes itself."""
+    def plain_slot(self, base: n.Expr, target: n.Index | n.Attr) -> bool:
+        """Whether the entry is one of a list or dict, so that reading and writing it runs no code of the user's."""
+        return isinstance(self.kind(base), (Sequence, Mapping)) and type(target) is n.Index
+
+    def update_part(self, s: n.Update, base: n.Name, target: n.Index | n.Attr, value: n.Expr, out: list[n.Stmt],
+                    steps: Block) -> bool:  # fmt: skip
+        """``base[key] op= value`` where it is not known what the entry is."""
+        undo = self.fw.names.new("undo")
+        name, key = ("update_attribute", n.Const(target.name)) if type(target) is n.Attr else ("update_entry", as_key(target.index))
+        call = n.Call(self.fw.callees.updater(name), (self.operator(s, s.op), base, key, value))
+        out.append(n.Assign(undo, call, line=s.line, site="collects"))
+        steps.steps.append(UpdatePartStep(s.line, base.id, value, undo))
+        return True
+
+    def operator(self, s: n.Stmt, op: str) -> n.Ref:
+        if op not in _INPLACE:
+            raise self.fw.unsupported(s, f"the operator {op}= on a value that is differentiated")
+        return n.Ref(_INPLACE[op].__name__, _INPLACE[op])
+
+    def operate(self, s: n.Stmt, op: str, old: str, value: n.Expr, kind: Kind, out: list[n.Stmt], steps: Block) -> str:
+        """``old op value`` as an operation of its own."""
         kinds = (kind, self.kind(value))
         new = self.temporary(binary(op, *kinds))
+        site = self.fw.callees.operator_site(op, (n.Name(old), value), kinds)
         statement = n.Assign(new, n.Binary(op, n.Name(old), value), line=s.line)
-        if in_place and not (isinstance(kind, Num) and kind.is_scalar):
-            site = Site("dynamic", _INPLACE[op], args=(n.Name(old), value), kinds=kinds, infix=True)
+        if site.how == "constant":
+            out.append(statement)
         else:
-            site = self.fw.callees.operator_site(op, (n.Name(old), value), kinds)
-        self.fw.call(statement, new, site, out, steps)
+            self.fw.call(statement, new, site, out, steps)
         return new
 
     # ------------------------------------------------------------ assignments
@@ -231,7 +270,7 @@ class Mutation(Writers):
         is_basic = basic(self.fw.resolved, index)
         kept = self.kept(s, index, out)
         view = None
-        if target in self.shadowed and not is_basic:
+        if target in self.shadowed and not is_basic and isinstance(self.kind(n.Name(source)), Num):
             view = self.fw.names.new(f"{target}_is_view")
             out.append(n.Assign(view, n.Call(SHARES, (n.Name(target), n.Name(source))), line=s.line))
         steps.steps.append(ReadStep(s.line, target, source, kept, is_basic, kind, view))
@@ -268,8 +307,10 @@ class Mutation(Writers):
             return self.extend(s, s.target, e.left, e.right, out, steps, copy=active)
         sure = isinstance(left, Num) and left.form == "array"
         if not sure and active:
-            dynamic = replace(site, how="dynamic", callee=_INPLACE.get(e.op, operator.iadd))
-            self.fw.dynamic(s, s.target, dynamic, out, steps)
+            undo = self.fw.names.new("undo")
+            call = n.Call(self.fw.callees.updater("update"), (self.operator(s, e.op), e.left, e.right))
+            out.append(n.Unpack((s.target, undo), call, line=s.line))
+            steps.steps.append(UpdateStep(s.line, s.target, e.left, e.right, undo))
             return True
         if not active:
             out.append(self.fw.copy(s))
@@ -296,7 +337,7 @@ class Mutation(Writers):
             out.append(n.Assign(copied, n.Call(KEEP, (right,)), line=s.line))
             steps.steps.append(CopyStep(s.line, copied, right.id))
             right = n.Name(copied)
-        new = self.operate(s, e.op, old, right, left, out, steps, in_place=False)
+        new = self.operate(s, e.op, old, right, left, out, steps)
         out.append(self.fw.copy(s))
         steps.steps.append(WholeStep(s.line, s.target, new))
         return True

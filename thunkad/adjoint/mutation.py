@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from thunkad.adjoint.bars import Bars
+from thunkad.adjoint.bars import INDEX_ADD, ZERO_REF, Bars
 from thunkad.adjoint.inline import simplify_unbroadcast
 from thunkad.adjoint.steps import ENTRY, Step, give
 from thunkad.analysis.activity import activity
@@ -18,12 +18,13 @@ from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_o
 from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Instance, Kind, Mapping, Num, Sequence
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence
 from thunkad.rules.template import UNBROADCAST
 from thunkad.runtime import shadows as runtime
 
 KEEP = n.Ref("keep", runtime.keep)
 SHARES = n.Ref("shares", runtime.shares)
+UNLESS_CUT = n.Ref("unless_cut", runtime.unless_cut)
 TAKE_STORED = n.Ref("take_stored", runtime.take_stored)
 
 
@@ -119,7 +120,10 @@ class StoreStep(Step):
             bars.emit(n.Store(shadow, n.Const(0.0)))
         else:
             bars.emit(n.Assign(taken, n.Call(TAKE_STORED, (shadow.value, self.index))))
-        give(bars, self.value, fitted(n.Name(taken), self.value, self.value_kind, self.element))
+        value = fitted(n.Name(taken), self.value, self.value_kind, self.element)
+        if not isinstance(bars.kind(self.target), Num) or bars.kind(self.target).field not in ("real", "complex"):
+            value = n.Call(UNLESS_CUT, (value, n.Name(self.target), self.value))
+        give(bars, self.value, value)
 
 
 def fitted(bar: n.Expr, value: n.Expr, kind: Kind, element: Kind) -> n.Expr:
@@ -223,6 +227,12 @@ class ReadStep(Step):
             operands = (n.Name(self.source), as_key(self.index), n.Name(self.target))
             bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_slice"), operands)))
             return
+        if bars.kind(self.source) is UNKNOWN and not self.basic:
+            part = bars.entry_of(self.target)
+            item_bar = ZERO_REF if part is None else part.expr
+            operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), item_bar)
+            bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_read"), operands)))
+            return
         if bars.shadowed.get(self.target) == "array" and self.view is None:
             return
         bar = bars.taken(self.target) if self.view is not None else bars.entry_of(self.target)
@@ -232,8 +242,6 @@ class ReadStep(Step):
             bars.emit(n.Update(n.Index(n.Name(bars.bar_name(self.source)), self.index), "+", bar.expr))
             return
         if mode == "array" and not self.basic:
-            from thunkad.adjoint.bars import INDEX_ADD
-
             shadow = n.Name(bars.bar_name(self.source))
             add: n.Stmt = n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr)))
             if self.view is not None:
@@ -267,9 +275,12 @@ class SlotStep(Step):
 
     def reverse(self, bars: Bars) -> None:
         taken = bars.names.new("taken_bar")
-        take = n.Call(n.Attr(n.Name(bars.shadows), "take_entry"), (n.Name(self.target), as_key(self.key)))
-        bars.emit(n.Assign(taken, take))
-        if type(self.value) is n.Name and self.value.id in bars.active and bars.shadowed.get(self.value.id) != "array":
+        unsure = bars.kind(self.target) is UNKNOWN  # an array takes a copy; all else holds the value, with its own shadow
+        operands = (n.Name(self.target), as_key(self.key), *((self.value,) if unsure else ()))
+        bars.emit(n.Assign(taken, n.Call(n.Attr(n.Name(bars.shadows), "take_entry"), operands)))
+        if type(self.value) is n.Name and self.value.id in bars.active and (
+            unsure or bars.shadowed.get(self.value.id) != "array"
+        ):
             give(bars, self.value, n.Name(taken), maybe_zero=True)
 
 
@@ -286,8 +297,6 @@ class ListStep(Step):
         return {self.target, *(walk.names(self.value) if self.value is not None else ())}
 
     def reverse(self, bars: Bars) -> None:
-        from thunkad.adjoint.bars import ZERO_REF
-
         slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
         name, args = self.undo
         if name in ("insert", "append"):
@@ -397,3 +406,44 @@ class UnlessView(Step):
                     state.assign(x, state.live[x].expr, state.live[x].owned, state.live[x].maybe_zero)
                 bars.live[x] = state.live[x]
         bars.out.append(n.If(n.Name(self.view), [], state.out, line=self.line))
+
+
+@dataclass
+class UpdateStep(Step):
+    """``target = left op= value`` on what is known only at run time; ``undo`` is what the forward code kept of it."""
+
+    target: str
+    left: n.Expr
+    value: n.Expr
+    undo: str
+
+    def reads(self) -> set[str]:
+        return {*walk.names(self.left), *walk.names(self.value)}
+
+    def reverse(self, bars: Bars) -> None:
+        if self.target in bars.shadowed:
+            seed = bars.number_part(self.target)
+        else:
+            bar = bars.taken(self.target)
+            seed = ZERO_REF if bar is None else bar.expr
+        old, other = bars.names.new(f"{self.target}_bar"), bars.names.new("taken_bar")
+        bars.emit(n.Unpack((old, other), n.Call(n.Name(self.undo), (n.Name(bars.shadows), seed))))
+        give(bars, self.left, n.Name(old), maybe_zero=True)
+        give(bars, self.value, n.Name(other), maybe_zero=True)
+
+
+@dataclass
+class UpdatePartStep(Step):
+    """``target[key] op= value`` or ``target.name op= value`` on what is known only at run time."""
+
+    target: str
+    value: n.Expr
+    undo: str
+
+    def reads(self) -> set[str]:
+        return {self.target, *walk.names(self.value)}
+
+    def reverse(self, bars: Bars) -> None:
+        taken = bars.names.new("taken_bar")
+        bars.emit(n.Assign(taken, n.Call(n.Name(self.undo), (n.Name(bars.shadows),))))
+        give(bars, self.value, n.Name(taken), maybe_zero=True)

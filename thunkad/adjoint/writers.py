@@ -54,7 +54,7 @@ class MoveStep(Step):
             bars.emit(n.Store(n.Index(shadow, n.Index(n.Name(self.move), n.Const(0))), n.Const(0.0)))
             return
         taken = n.Name(bars.names.new("taken_bar"))
-        bars.emit(n.Assign(taken.id, n.Call(TAKE_MOVED, (shadow, n.Name(self.move), self.value)), site="collects"))
+        bars.emit(n.Assign(taken.id, n.Call(TAKE_MOVED, (shadow, n.Name(self.target), n.Name(self.move), self.value)), site="collects"))
         is_number = isinstance(self.value_kind, Num)
         give(bars, self.value, taken if is_number else n.Call(LIKE, (taken, self.value)), maybe_zero=not is_number)
 

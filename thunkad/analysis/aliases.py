@@ -30,7 +30,7 @@ _VIEWS = {
     "zip", "enumerate", "list", "tuple", "dict", "items", "values", "get", "reversed", "sorted", "copy", "getitem", "iter",
     "split_starred", "max", "min", "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj",
 }  # fmt: skip
-_FRESH_IN_NUMPY = {"max", "min", "copy", "diag", "positive"}  # on arrays these make memory of their own
+_FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
 
 @dataclass(frozen=True)

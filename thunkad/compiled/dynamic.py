@@ -15,6 +15,7 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
+from thunkad.compiled import updates
 from thunkad.errors import NoRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, may_have_tangent
@@ -84,6 +85,16 @@ class Pull:
             return of_callee, tuple(of_args), of_kwargs
 
         return value, pullback
+
+    def update(self, fn: Any, x: Any, v: Any) -> tuple[Any, Any]:
+        """``x op= v``, see :mod:`thunkad.compiled.updates`."""
+        return updates.update(self, fn, x, v)
+
+    def update_entry(self, fn: Any, x: Any, key: Any, v: Any) -> Any:
+        return updates.update_entry(self, fn, x, key, v)
+
+    def update_attribute(self, fn: Any, x: Any, name: str, v: Any) -> Any:
+        return updates.update_attribute(self, fn, x, name, v)
 
     def late(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *wrt: Any) -> tuple[Any, Back]:
         """The call decided in the late world of the running call."""

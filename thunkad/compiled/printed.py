@@ -38,6 +38,21 @@ def pull_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     return _pull().packed(fn, args, kwargs)
 
 
+def update(fn: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    """``x op= v`` on what is known only now: the new ``x`` and what undoes it in reverse."""
+    return _pull().update(fn, x, v)
+
+
+def update_entry(fn: Any, x: Any, key: Any, v: Any) -> Any:
+    """The same for ``x[key] op= v``."""
+    return _pull().update_entry(fn, x, key, v)
+
+
+def update_attribute(fn: Any, x: Any, name: str, v: Any) -> Any:
+    """The same for ``x.name op= v``."""
+    return _pull().update_attribute(fn, x, name, v)
+
+
 def push(*args: Any, **kwargs: Any) -> Any:
     """The same for tangents: what the forward-mode code of a callee known only now returns."""
     load_library()

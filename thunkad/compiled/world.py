@@ -343,6 +343,10 @@ class World(Lookups):
         self.late_now()
         return n.Ref("pull_kept", self.dispatch_kept.call) if kept else n.Ref("pull", self.dispatch.call)
 
+    def updater(self, name: str) -> n.Ref:
+        """In-place operators on what is known only at run time: ``update``, ``update_entry``, ``update_attribute``."""
+        return n.Ref(name, getattr(self.dispatch, name))
+
     def pull_packed(self) -> n.Ref:
         self.late_now()
         return n.Ref("pull_packed", self.dispatch.packed)

@@ -11,13 +11,16 @@ from typing import Any
 
 from thunkad.compiled.dynamic import Pull
 from thunkad.compiled.load import Slot
-from thunkad.compiled.printed import pull, pull_packed, push
+from thunkad.compiled.printed import pull, pull_kept, pull_packed, push, update, update_attribute, update_entry
 from thunkad.compiled.push import Push
 from thunkad.compiled.world import World, namespace_of
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 
 _MISSING = object()
+_DISPATCHERS = {
+    "call": pull, "packed": pull_packed, "update": update, "update_entry": update_entry, "update_attribute": update_attribute,
+}  # fmt: skip
 
 
 def one_module(function: n.Function, world: World, owner: Any) -> tuple[list[n.Function], dict[int, tuple[Any, int]]]:
@@ -104,7 +107,8 @@ class _Scope:
             owner = self.together.owners.get(id(value), getattr(value, "owner", None))
             return n.Ref(e.name, self.together.function(value.function, owner))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Pull):
-            return n.Ref(e.name, pull if value.__func__ is Pull.call else pull_packed)
+            name = value.__func__.__name__
+            return n.Ref(e.name, pull_kept if value.__self__.kept and name == "call" else _DISPATCHERS[name])
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Push):
             return n.Ref(e.name, push)
         found = self.together.known_rules.get(id(value))

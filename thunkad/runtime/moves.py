@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import unbroadcast
+from thunkad.runtime.shadows import unless_cut
 
 Move = tuple[Any, Any]
 
@@ -39,13 +40,13 @@ def put_moves(y: Any, values: Any, places: Any, mode: str = "raise") -> Move:
     return np.unravel_index(where, np.shape(y)), np.fromiter(last.values(), int, len(last)) % max(np.size(values), 1)
 
 
-def take_moved(y_bar: Any, move: Move, values: Any) -> Any:
+def take_moved(y_bar: Any, y: Any, move: Move, values: Any) -> Any:
     """The cotangent of the values of a move; what was overwritten has none."""
     where, sources = move
     v_bar = np.zeros(np.size(values), y_bar.dtype)
     np.add.at(v_bar, sources, y_bar[where])
     y_bar[where] = 0.0
-    return v_bar.reshape(np.shape(values))[()]
+    return unless_cut(v_bar.reshape(np.shape(values))[()], y, values)
 
 
 def chosen(x: Any, like: Any, where: Any) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
-from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.arrays import unbroadcast
+from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.indexing import assigned_last
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
@@ -43,21 +44,23 @@ class Shadows:
 
     def _array(self, x: np.ndarray) -> np.ndarray:
         kind = x.dtype.kind
-        if kind not in "fc":
-            return self._container(x, lambda: np.zeros(x.shape))  # integers: writes there carry no derivative
+        if kind == "O":
+            raise UnsupportedSyntaxError("an array of objects that is changed in place", hint="use a list instead")
+        dtype, scale = (x.dtype, 1) if kind in "fc" else (np.dtype(float), 8)  # eight bytes for each byte of integers or truths
         root = x
         while isinstance(root.base, np.ndarray):
             root = root.base
         if id(root) not in self._arrays:
             low, high = np.lib.array_utils.byte_bounds(root)
-            self._arrays[id(root)] = root, low, np.zeros(high - low, np.uint8)
+            self._arrays[id(root)] = root, low, np.zeros((high - low) * scale, np.uint8)
         _, low, memory = self._arrays[id(root)]
         if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape)):
             raise UnsupportedSyntaxError(
                 "an array that repeats memory (np.broadcast_to, sliding_window_view) is in use while its base is written in place",
                 hint="take a copy of it, or of its base, first",
             )
-        return np.ndarray(x.shape, x.dtype, memory, x.__array_interface__["data"][0] - low, x.strides)
+        offset = x.__array_interface__["data"][0] - low
+        return np.ndarray(x.shape, dtype, memory, offset * scale, tuple(s * scale for s in x.strides))
 
     def _container(self, x: Any, make: Any) -> Any:
         found = self._containers.get(id(x))
@@ -72,7 +75,9 @@ class Shadows:
         x_bar = unthunk(x_bar)
         if isinstance(x_bar, AbstractZero):
             return
-        if isinstance(x, np.ndarray):
+        if isinstance(x, Then):
+            self._add_then(x, x_bar)
+        elif isinstance(x, np.ndarray):
             shadow = self._array(x)
             shadow += np.real(x_bar) if np.iscomplexobj(x_bar) and shadow.dtype.kind == "f" else x_bar
         elif isinstance(x, (list, tuple)):
@@ -89,6 +94,17 @@ class Shadows:
         else:
             raise CotangentError(f"a cotangent of an object of type {type(x).__name__} is of type {type(x_bar).__name__}")
 
+    def _add_then(self, x: Then, x_bar: Any) -> None:
+        """Add a cotangent of a container as it was when it was read."""
+        if isinstance(x.entries, dict):
+            for k in x_bar:
+                self.add_entry(x.x, k, x.entries.get(k), x_bar[k])
+            return
+        if len(x.entries) != len(x_bar):
+            raise CotangentError(f"a cotangent with {len(x_bar)} entries was made for a sequence of {len(x.entries)}")
+        for k, item in enumerate(x.entries):
+            self.add_entry(x.x, k, item, x_bar[k])
+
     def add_entry(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
         """Add the cotangent of an entry that was read from a container: by memory if it has some, else into its slot."""
         item_bar = unthunk(item_bar)
@@ -96,13 +112,27 @@ class Shadows:
             return
         if isinstance(x, np.ndarray):
             if not isinstance(item, np.ndarray):
-                self._array(x)[key] += item_bar
+                index_add(self._array(x), key, item_bar)
             return
         if isinstance(item, types.MethodType) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
             self.add(x, item_bar)
             return
-        if not isinstance(item, VALUES) and (isinstance(item, (np.ndarray, list, tuple, dict)) or isinstance(item_bar, Tangent)):
+        if not isinstance(item, VALUES) and (isinstance(item, (np.ndarray, list, tuple, dict, Then)) or isinstance(item_bar, Tangent)):
             self.add(item, item_bar)
+            return
+        self.add_slot(x, key, item_bar)
+
+    def add_read(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
+        """The same for ``item = x[key]`` on an ``x`` that may be an array; ``item_bar`` is that of a number."""
+        if isinstance(x, np.ndarray) and isinstance(item, np.ndarray):
+            if not np.may_share_memory(x, item):  # a gathered copy
+                index_add(self._array(x), key, self._array(item))
+            return
+        self.add_entry(x, key, item, item_bar)
+
+    def add_slot(self, x: Any, key: Any, item_bar: Any) -> None:
+        """Add the cotangent of a number in a list, dict or object."""
+        if isinstance(unthunk(item_bar), AbstractZero):
             return
         slots = self.of(x)
         if isinstance(slots, AbstractZero):
@@ -151,13 +181,13 @@ class Shadows:
         """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""
         return x_bar if isinstance(x, VALUES) else ZERO
 
-    def take_entry(self, x: Any, key: Any) -> Any:
-        """The cotangent of a number that was stored at ``key``, whose slot is zero before that."""
+    def take_entry(self, x: Any, key: Any, value: Any = None) -> Any:
+        """The cotangent of the number ``value`` that was stored at ``key``, whose slot is zero before that."""
+        if isinstance(x, np.ndarray):
+            return unless_cut(unbroadcast(take_stored(self._array(x), key), value), x, value)  # an array takes a copy of what is stored
         slots = self.of(x)
         if isinstance(slots, dict):
             return slots.pop(key, ZERO)
-        if isinstance(slots, np.ndarray):
-            return take_stored(slots, key)
         if isinstance(key, slice):
             found = slots[key]
             slots[key] = [ZERO] * len(found)
@@ -169,6 +199,8 @@ class Shadows:
         """The whole cotangent of ``x`` in its structure."""
         if isinstance(x, np.ndarray):
             return self._array(x).copy()
+        if isinstance(x, Then):
+            return self._collect_then(x)
         slots = self.of(x)
         if isinstance(x, (list, tuple)):
             return type(x)(self._collected(x, slots, k, v) for k, v in enumerate(x)) if not hasattr(x, "_fields") else type(x)(
@@ -184,8 +216,16 @@ class Shadows:
         """The whole cotangent of ``x``, which may be a number (then ``x_bar``)."""
         return x_bar if isinstance(x, (float, int, complex, np.generic)) else self.collect(x)
 
+    def _collect_then(self, x: Then) -> Any:
+        slots = self.of(x.x)
+        if isinstance(x.entries, dict):
+            found = {k: self._collected(x.x, slots, k, v) for k, v in x.entries.items()}
+            return found if isinstance(x.x, dict) else Tangent(type(x.x), found)
+        parts = [self._collected(x.x, slots, k, v) for k, v in enumerate(x.entries)]
+        return type(x.x)(*parts) if hasattr(x.x, "_fields") else type(x.x)(parts)
+
     def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
-        if isinstance(value, (np.ndarray, list, tuple, dict)) or hasattr(value, "__dict__") and not callable(value):
+        if isinstance(value, (np.ndarray, list, tuple, dict, Then)) or hasattr(value, "__dict__") and not callable(value):
             return self.collect(value)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
 
@@ -221,6 +261,38 @@ def keep(x: Any) -> Any:
     if type(x) is dict:
         return {k: keep(v) for k, v in x.items()}
     return x
+
+
+def unless_cut(v_bar: Any, y: Any, v: Any) -> Any:
+    """The cotangent of ``v``, which was stored into ``y``: nothing where an array of integers cut off the fraction."""
+    whole = isinstance(y, np.ndarray) and y.dtype.kind in "iub" and np.asarray(v).dtype.kind not in "iub"
+    return v_bar * 0.0 if whole else v_bar
+
+
+class Then:
+    """A list, dict or object ``x`` with the entries that it had at some time; entries of such a sort are ``Then`` themselves."""
+
+    def __init__(self, x: Any, entries: Any) -> None:
+        self.x, self.entries = x, entries
+
+
+def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
+    """``x`` as it is now, so that its cotangent can be taken apart after it was changed."""
+    if isinstance(x, (np.ndarray, *VALUES, str, bytes, type(None), type)):
+        return x
+    seen = {} if seen is None else seen
+    if id(x) in seen:
+        return seen[id(x)]
+    if isinstance(x, (list, tuple)):
+        made = seen[id(x)] = Then(x, [])
+        made.entries.extend(then(v, seen) for v in x)
+        return made
+    fields = x if isinstance(x, dict) else _fields(x) if not callable(x) else None
+    if fields is None or not fields and not isinstance(x, dict):
+        return x
+    made = seen[id(x)] = Then(x, {})
+    made.entries.update((k, then(v, seen)) for k, v in fields.items())
+    return made
 
 
 def structure(x: Any) -> Any:

@@ -1,0 +1,153 @@
+"""In-place operators on what is known only when the code runs: ``x += v``, ``x[k] += v``, ``x.name += v``.
+
+What is updated may be an array (written in place), a list (extended) or a number (rebound).  Each function does what the
+statement does and returns a function ``undo`` for the reverse sweep, which takes that run's shadows.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.cotangents import index_add, like
+from thunkad.runtime.shadows import keep, take_stored, unless_cut
+from thunkad.tangents import ZERO, AbstractZero, unthunk
+
+#: Operators in place → the operator that makes a new value.
+OUT_OF_PLACE = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul, operator.itruediv: operator.truediv,
+    operator.ifloordiv: operator.floordiv, operator.imod: operator.mod, operator.ipow: operator.pow,
+    operator.imatmul: operator.matmul,
+}  # fmt: skip
+
+Undo = Callable[[Any, Any], tuple[Any, Any]]
+
+
+def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
+    """``x op= v``: the new ``x``, and ``undo(shadows, x_bar) -> (bar of the old x, bar of v)``.
+
+    ``x_bar`` is the cotangent of a new number; that of an array or list is in its shadow.
+    """
+    if isinstance(x, np.ndarray):
+        return _array(pull, fn, x, v)
+    if isinstance(x, list):
+        return _list(fn, x, v)
+    method = getattr(type(x), f"__{fn.__name__}__", None)
+    if method is not None and type(x).__module__ != "builtins":
+        raise UnsupportedSyntaxError(
+            f"an in-place operator on an object of the class {type(x).__qualname__}, which is known only at run time,",
+            hint=f"call its method __{fn.__name__}__ by name, or write x = x + y instead of x += y",
+        )
+    value, back = pull.whole(OUT_OF_PLACE[fn], (x, keep(v)), {})
+
+    def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
+        if isinstance(unthunk(x_bar), AbstractZero) and isinstance(value, np.ndarray):
+            x_bar = shadows.of(value).copy()  # a number that became an array
+        return _two(back, x_bar)
+
+    return value, undo
+
+
+def _array(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
+    old, other = x.copy(), keep(v)
+    fn(x, v)  # first, so that what it raises is what the statement raises
+    _, back = pull.whole(OUT_OF_PLACE[fn], (old, other), {})
+
+    def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
+        shadow = shadows.of(x)
+        old_bar, v_bar = _two(back, shadow.copy())
+        shadow[...] = 0.0 if isinstance(old_bar, AbstractZero) else old_bar
+        return ZERO, v_bar
+
+    return x, undo
+
+
+def _list(fn: Any, x: list[Any], v: Any) -> tuple[Any, Undo]:
+    if fn is not operator.iadd or not isinstance(v, (list, tuple, np.ndarray)):
+        raise UnsupportedSyntaxError(
+            f"{fn.__name__} of a list and a value of type {type(v).__name__} is not supported",
+            hint="extend a list by a list, a tuple or an array",
+        )
+    count, given = len(v), list(v) if isinstance(v, list) else v
+    x += v
+
+    def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
+        slots = shadows.of(x)
+        start = len(slots) - count
+        taken = slots[start:]
+        del slots[start:]
+        return ZERO, like(taken, given)
+
+    return x, undo
+
+
+def _two(back: Any, x_bar: Any) -> tuple[Any, Any]:
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, AbstractZero):
+        return ZERO, ZERO
+    _, bars, _ = back(x_bar)
+    return unthunk(bars[0]), unthunk(bars[1])
+
+
+def update_entry(pull: Any, fn: Any, x: Any, key: Any, v: Any) -> Callable[[Any], Any]:
+    """``x[key] op= v``; ``undo(shadows)`` gives the cotangent of ``v``."""
+    if isinstance(x, np.ndarray):
+        return _element(pull, fn, x, keep(key), v)
+    if type(x).__setitem__ not in (list.__setitem__, dict.__setitem__):
+        raise UnsupportedSyntaxError(
+            f"an item of an object of the class {type(x).__qualname__} is updated in place",
+            hint="write x[k] = x[k] + y instead of x[k] += y",
+        )
+    if isinstance(x, list) and isinstance(key, slice):
+        raise UnsupportedSyntaxError("a slice of a list is updated in place", hint="use list.extend or a loop over the items")
+    new, undo = update(pull, fn, x[key], v)
+    x[key] = new
+    position = key + len(x) if isinstance(x, list) and key < 0 else key
+
+    def back(shadows: Any) -> Any:
+        old_bar, v_bar = undo(shadows, shadows.take_entry(x, position))
+        shadows.add_slot(x, position, old_bar)
+        return v_bar
+
+    return back
+
+
+def _element(pull: Any, fn: Any, x: Any, key: Any, v: Any) -> Callable[[Any], Any]:
+    old, other = keep(x[key]), keep(v)
+    x[key] = fn(x[key], v)
+    _, back = pull.whole(OUT_OF_PLACE[fn], (old, other), {})
+
+    def undo(shadows: Any) -> Any:
+        shadow = shadows.of(x)
+        old_bar, v_bar = _two(back, unless_cut(take_stored(shadow, key), x, other))
+        if not isinstance(old_bar, AbstractZero):
+            index_add(shadow, key, old_bar)
+        return v_bar
+
+    return undo
+
+
+def update_attribute(pull: Any, fn: Any, x: Any, name: str, v: Any) -> Callable[[Any], Any]:
+    """``x.name op= v``; ``undo(shadows)`` gives the cotangent of ``v``."""
+    if isinstance(x, np.ndarray) and name in ("real", "imag"):
+        _, array = update(pull, fn, getattr(x, name), v)
+        return lambda shadows: array(shadows, ZERO)[1]
+    cls = type(x)
+    if isinstance(x, np.ndarray) or isinstance(getattr(cls, name, None), property) or cls.__setattr__ is not object.__setattr__:
+        raise UnsupportedSyntaxError(
+            f"{cls.__qualname__}.{name} is updated in place, and setting it runs code that is known only at run time",
+            hint=f"write x.{name} = x.{name} + y instead of x.{name} += y",
+        )
+    new, undo = update(pull, fn, getattr(x, name), v)
+    setattr(x, name, new)
+
+    def back(shadows: Any) -> Any:
+        old_bar, v_bar = undo(shadows, shadows.take_entry(x, name))
+        shadows.add_slot(x, name, old_bar)
+        return v_bar
+
+    return back
