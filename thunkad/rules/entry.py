@@ -53,7 +53,13 @@ class Entry:
     def same_registration(self, other: Entry) -> bool:
         """Whether registering ``other`` on top of this one would change nothing (the typed signatures apart)."""
         mine = (self.kind, self.layer, self.keep_thunks, self.surrogate, self.linear)
-        if self.target is not other.target or mine != (other.kind, other.layer, other.keep_thunks, other.surrogate, other.linear):
+        if self.target is not other.target or mine != (
+            other.kind,
+            other.layer,
+            other.keep_thunks,
+            other.surrogate,
+            other.linear,
+        ):
             return False
         if self.partials is not None or other.partials is not None:
             return self.partials == other.partials
@@ -88,6 +94,9 @@ def name_of(target: Any) -> str:
     if name is None:
         return repr(target)
     module = getattr(target, "__module__", None) or ""
+    bound = getattr(target, "__self__", None)
+    if type(bound).__name__ == "ufunc":
+        return f"{name_of(bound)}.{target.__name__}"
     owner = getattr(target, "__objclass__", None)
     if owner is not None:
         return f"{owner.__name__}.{target.__name__}"

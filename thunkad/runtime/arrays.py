@@ -32,7 +32,9 @@ def unbroadcast(t_bar: Any, x: Any) -> Any:
 def stretch(t_dot: Any, result: Any) -> Any:
     """Broadcast a tangent to the shape of ``result`` (only its shape is read)."""
     shape = np.shape(result)
-    return t_dot if np.shape(t_dot) == shape else np.broadcast_to(t_dot, shape)
+    if np.shape(t_dot) == shape or isinstance(t_dot, NotImplementedTangent):
+        return t_dot
+    return np.broadcast_to(t_dot, shape)
 
 
 def conjugate(x: Any) -> Any:

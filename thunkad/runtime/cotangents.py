@@ -148,7 +148,9 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
             return 1j * y_bar if np.iscomplexobj(x) else ZERO
         if callable(getattr(x, name)):
             return y_bar  # of a bound method: that of its owner
-        raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
+        if name in ("flat", "base", "data"):
+            raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
+        return ZERO
     if isinstance(x, (float, int)):
         return y_bar if name == "real" else ZERO
     if isinstance(x, complex):

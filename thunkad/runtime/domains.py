@@ -44,3 +44,8 @@ def complex_arccos(x: Any) -> Any:
 def complex_arcsin(x: Any) -> Any:
     """``np.arcsin`` of a complex number, which may lie on the branch cut."""
     return np.arcsin(x)
+
+
+def all_indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The index of every entry of an array of this shape."""
+    return list(np.ndindex(*shape))

@@ -38,30 +38,34 @@ def weights_bar(y_bar: Any, samples: Any, edges: Any) -> Any:
     return np.where(inside, np.ravel(y_bar)[number], 0)
 
 
-def histogram_edges(a: Any, bins: Any, range: Any, weights: Any) -> Any:
-    """The edges of the bins of ``np.histogram``."""
-    return np.histogram_bin_edges(a, bins, range, weights)
+def number_of_bins(a: Any, bins: Any, range: Any, weights: Any) -> Any:
+    """``bins`` itself, or where it is the name of a rule the number of bins that this finds."""
+    return len(np.histogram_bin_edges(a, bins, range, weights)) - 1 if isinstance(bins, str) else bins
 
 
-def histogramdd_edges(sample: Any, bins: Any, range: Any) -> tuple[Any, ...]:
-    """The edges of the bins of ``np.histogramdd``."""
-    return tuple(np.histogramdd(sample, bins, range)[1])
+def plain_counts(samples: Any, edges: Any, density: Any = None) -> Any:
+    """How many samples are in each bin: integers, as NumPy gives them, or floats for a density."""
+    counts = weighted_counts(np.ones(len(samples)), samples, edges)
+    return counts if density or len(edges) > 1 else counts.astype(np.intp)
+
+
+def is_sequence(bins: Any) -> bool:
+    """Whether there is one entry of ``bins`` for each variable."""
+    return isinstance(bins, (list, tuple))
 
 
 def histogram2d_bins(bins: Any) -> Any:
-    """The bins of ``np.histogram2d`` as those of ``np.histogramdd``."""
-    count = len(bins) if np.ndim(bins) or isinstance(bins, (list, tuple)) else 1
-    return [np.asarray(bins), np.asarray(bins)] if count not in (1, 2) else bins
+    """The bins of ``np.histogram2d`` as those of ``np.histogramdd``: edges alone are for both variables."""
+    if is_sequence(bins) and len(bins) == 2 or not np.ndim(bins):
+        return bins
+    return [np.asarray(bins), np.asarray(bins)]
 
 
-def as_columns(sample: Any) -> Any:
-    """The samples of ``np.histogramdd``, one a row: a sequence of arrays holds one a column."""
-    return np.atleast_2d(sample).T if isinstance(sample, (list, tuple)) else np.reshape(sample, (len(sample), -1))
+def columns_of(dimensions: int) -> list[int]:
+    """The numbers of the variables."""
+    return list(range(dimensions))
 
 
-def bin_volumes(edges: Any) -> Any:
-    """The size of each bin."""
-    total = np.ones(())
-    for e in edges:
-        total = np.multiply.outer(total, np.diff(e))
-    return total
+def along(dimensions: int, k: int) -> tuple[int, ...]:
+    """The shape that puts a vector along axis ``k``."""
+    return (1,) * k + (-1,) + (1,) * (dimensions - k - 1)

@@ -30,11 +30,12 @@ def stop_bar(y_bar: Any, stop: Any, num: Any, endpoint: Any = True, axis: Any = 
 def linspace_dot(start_dot: Any, stop_dot: Any, y: Any, num: Any, endpoint: Any = True, axis: Any = 0) -> Any:
     """The tangent of ``y = np.linspace(start, stop)``."""
     way = _way(y, num, endpoint, axis)
+    shape = np.shape(np.take(y, 0, axis)) if np.size(y) else ()
     y_dot: Any = np.zeros(np.shape(y))
-    if not is_zero(start_dot):
-        y_dot = y_dot + (1 - way) * np.expand_dims(start_dot, axis)
-    if not is_zero(stop_dot):
-        y_dot = y_dot + way * np.expand_dims(stop_dot, axis)
+    if np.size(y) and not is_zero(start_dot):
+        y_dot = y_dot + (1 - way) * np.expand_dims(np.broadcast_to(start_dot, shape), axis)
+    if np.size(y) and not is_zero(stop_dot):
+        y_dot = y_dot + way * np.expand_dims(np.broadcast_to(stop_dot, shape), axis)
     return y_dot
 
 

@@ -166,16 +166,36 @@ class Shadows:
         """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number."""
         if isinstance(x, np.ndarray):
             return self._array(x).copy()
-        if isinstance(x, tuple):  # the numbers in it; what has memory of its own has its own shadow
-            slots = self.of(x)
-            found, slots[:] = tuple(slots), [ZERO] * len(x)
-            return add(x_bar, found)
+        if isinstance(x, (list, tuple)):
+            return add(x_bar, self._moved(x))
         if isinstance(x, functools.partial):
             func, named = self.of(x), self.of(x.keywords)
             fields = {"func": func.pop("func", ZERO), "args": self.take(x.args, ZERO), "keywords": dict(named)}
             named.clear()
             return add(x_bar, Tangent(functools.partial, fields))
         return x_bar
+
+    def _moved(self, x: Any) -> Any:
+        """What the shadows of a list or tuple and of all in it hold, which is zero after that: its maker passes it on."""
+        slots = self.of(x)
+        found = [self._moved_item(item, slot) for item, slot in zip(x, slots)]
+        slots[:] = [ZERO] * len(x)
+        return tuple(found) if isinstance(x, tuple) else found
+
+    def _moved_item(self, item: Any, slot: Any) -> Any:
+        if isinstance(item, (list, tuple)):
+            return self._moved(item)
+        if not isinstance(item, np.ndarray) or item.dtype.kind not in "fc":
+            return slot
+        root = item
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        if id(root) not in self._arrays:
+            return ZERO
+        shadow = self._array(item)
+        found = shadow.copy()
+        shadow[...] = 0
+        return found
 
     def number_part(self, x: Any, x_bar: Any) -> Any:
         """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""

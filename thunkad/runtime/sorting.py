@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero
 from thunkad.tangents import ZERO
 
@@ -147,6 +146,8 @@ def quantile_bar(y_bar: Any, a: Any, axis: Any, rank: Callable[[int], Any], skip
 
 def quantile_dot(a_dot: Any, y: Any, a: Any, axis: Any, rank: Callable[[int], Any], skip_nan: bool = False) -> Any:
     """The tangent of the order statistics ``y`` at the ranks that ``rank`` gives."""
+    if is_zero(a_dot):
+        return a_dot
     if np.size(a) == 0:
         return np.zeros(np.shape(y))
     rows = _Rows(a, axis, rank, skip_nan)
@@ -158,11 +159,50 @@ def quantile_dot(a_dot: Any, y: Any, a: Any, axis: Any, rank: Callable[[int], An
     return np.reshape(out, np.shape(y))[()]
 
 
-def quantile_level_bar(*_: Any) -> Any:
-    """The cotangent of the level of a quantile: refused, when it is asked for."""
-    raise NotImplementedDerivativeError("quantiles have no derivative with respect to their level q")
+#: The methods of ``np.quantile`` that read a rank which grows with the level; the others jump from rank to rank.
+_GROWING = frozenset("linear interpolated_inverted_cdf hazen weibull median_unbiased normal_unbiased".split())
+_STEP = 2.0**-14
 
 
-def quantile_level_dot(q_dot: Any) -> Any:
-    """The contribution of the tangent of a quantile's level: refused unless it is zero."""
-    return ZERO if is_zero(q_dot) else quantile_level_bar()
+def quantile_level_slope(
+    y: Any,
+    a: Any,
+    q: Any,
+    axis: Any,
+    rank_of: Callable[..., Any],
+    method: Any,
+    unit: float = 1.0,
+    skip_nan: bool = False,
+) -> Any:
+    """The derivative of quantiles ``y`` by their level: how fast the rank grows, times the gap that it moves in.
+
+    ``rank_of`` is :func:`quantile_rank` or :func:`percentile_rank`; ``unit`` is the highest level.
+    """
+    if method not in _GROWING or np.size(a) == 0:
+        return np.zeros(np.shape(y))
+    q = np.asarray(q, float)
+    below, above = np.maximum(q - _STEP, 0.0), np.minimum(q + _STEP, unit)
+    rows = _Rows(a, axis, rank_of(q, method), skip_nan)
+    entries = np.take_along_axis(rows.rows(a), rows.sources, axis=1)
+    out = np.zeros((int(np.prod(rows.ranks_shape, dtype=int)), len(entries)))
+    for members, ranks in rows.groups:
+        count = int(np.sum(np.equal(entries[members[0]], entries[members[0]])))
+        growth = np.ravel((rank_of(above, method)(count) - rank_of(below, method)(count)) / (above - below))
+        low = np.floor(np.ravel(ranks)).astype(int)
+        high = np.minimum(low + 1, count - 1)
+        out[:, members] = ((entries[members][:, high] - entries[members][:, low]) * growth).T
+    return np.reshape(out, np.shape(y))
+
+
+def quantile_level_bar(y_bar: Any, slope: Any, q: Any) -> Any:
+    """The cotangent of the level ``q`` of quantiles with the derivative ``slope`` by it."""
+    q_bar = np.sum(y_bar * slope, axis=tuple(range(np.ndim(q), np.ndim(slope))))
+    return list(q_bar) if isinstance(q, (list, tuple)) else q_bar
+
+
+def quantile_level_dot(q_dot: Any, slope: Callable[[], Any]) -> Any:
+    """The contribution of the tangent of a quantile's level."""
+    if is_zero(q_dot):
+        return ZERO
+    found = slope()
+    return np.reshape(q_dot, np.shape(q_dot) + (1,) * (np.ndim(found) - np.ndim(q_dot))) * found

@@ -3,7 +3,6 @@ import pytest
 
 import thunkad.rules.numpy.reductions
 import thunkad.rules.numpy.sorting  # noqa: F401
-from thunkad.errors import NotImplementedDerivativeError
 from thunkad.rules.table import TABLE
 from thunkad.tangents import unthunk
 from thunkad.testing import check_frule, check_rrule
@@ -113,11 +112,12 @@ def test_quantiles_that_skip_nan():
     np.testing.assert_allclose(a_bar, [[0.5, 0, 0, 0.5], [0.25, 0.75, 0, 0], [0, 0, 0, 0]])
 
 
-def test_the_level_is_refused_when_asked_for():
-    a_bar, q_bar, _ = rule(np.quantile, "rrule")(VECTOR, 0.5)[1](1.0)
-    assert unthunk(a_bar).shape == VECTOR.shape
-    with pytest.raises(NotImplementedDerivativeError, match="level"):
-        unthunk(q_bar)
+@pytest.mark.parametrize("method", ["linear", "hazen", "weibull", "lower", "nearest"])
+def test_the_level_moves_the_rank(method):
+    for q in (0.37, np.array([0.21, 0.64])):
+        check_rrule(np.quantile, VECTOR, q, method=method)
+        check_frule(np.quantile, CUBE, q, axis=1, method=method)
+        check_rrule(np.nanpercentile, CUBE, q * 100, axis=(0, 2), method=method, keepdims=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"rowvar": False}, {"bias": True}, {"ddof": 0}], ids=str)

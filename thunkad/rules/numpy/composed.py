@@ -6,6 +6,7 @@ import numpy as np
 
 from thunkad.rules.library import alternative, non_differentiable, scalar_rule
 from thunkad.runtime.domains import (
+    all_indices,
     any_below_zero,
     any_outside_one,
     complex_arccos,
@@ -14,7 +15,7 @@ from thunkad.runtime.domains import (
     set_positions,
 )
 
-non_differentiable(any_below_zero, any_outside_one, kept_range, set_positions)
+non_differentiable(all_indices, any_below_zero, any_outside_one, kept_range, set_positions)
 scalar_rule(complex_arccos, lambda y, x: -(1 / np.sin(y)))
 scalar_rule(complex_arcsin, lambda y, x: 1 / np.cos(y))
 
@@ -169,7 +170,7 @@ def fromiter(iter, dtype, count=-1, *, like=None):
 @alternative(np.ndenumerate)
 def ndenumerate(arr):
     arr = np.asarray(arr)
-    return [(index, arr[index]) for index in list(np.ndindex(*arr.shape))]
+    return [(index, arr[index]) for index in all_indices(arr.shape)]
 
 
 @alternative(np.kaiser)

@@ -14,6 +14,7 @@ from thunkad.runtime.sorting import (
     quantile_dot,
     quantile_level_bar,
     quantile_level_dot,
+    quantile_level_slope,
     quantile_rank,
     sort_bar,
     sort_dot,
@@ -109,7 +110,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
     def pullback(y_bar):
         return (
             thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank(q, method))),
-            thunk(lambda: quantile_level_bar(q)),
+            thunk(lambda: quantile_level_bar(y_bar, quantile_level_slope(y, a, q, axis, quantile_rank, method), q)),
             NoTangent(),
         )
 
@@ -119,7 +120,9 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.quantile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method)) + quantile_level_dot(q_dot)
+    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method)) + quantile_level_dot(
+        q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method)
+    )
 
 
 @rrule(np.percentile)
@@ -129,7 +132,11 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
     def pullback(y_bar):
         return (
             thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank(q, method))),
-            thunk(lambda: quantile_level_bar(q)),
+            thunk(
+                lambda: quantile_level_bar(
+                    y_bar, quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0), q
+                )
+            ),
             NoTangent(),
         )
 
@@ -139,7 +146,9 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.percentile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method)) + quantile_level_dot(q_dot)
+    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method)) + quantile_level_dot(
+        q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0)
+    )
 
 
 @rrule(np.nanmedian)
@@ -165,7 +174,11 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
     def pullback(y_bar):
         return (
             thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank(q, method), True)),
-            thunk(lambda: quantile_level_bar(q)),
+            thunk(
+                lambda: quantile_level_bar(
+                    y_bar, quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True), q
+                )
+            ),
             NoTangent(),
         )
 
@@ -175,7 +188,9 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.nanquantile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method), True) + quantile_level_dot(q_dot)
+    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method), True) + quantile_level_dot(
+        q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True)
+    )
 
 
 @rrule(np.nanpercentile)
@@ -185,7 +200,11 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
     def pullback(y_bar):
         return (
             thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank(q, method), True)),
-            thunk(lambda: quantile_level_bar(q)),
+            thunk(
+                lambda: quantile_level_bar(
+                    y_bar, quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True), q
+                )
+            ),
             NoTangent(),
         )
 
@@ -195,4 +214,6 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.nanpercentile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method), True) + quantile_level_dot(q_dot)
+    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method), True) + quantile_level_dot(
+        q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True)
+    )

@@ -10,8 +10,6 @@ from thunkad.rules.refused import refuse
 from thunkad.runtime.methods import view_bar, view_dot
 from thunkad.tangents import NoTangent, thunk
 
-NOT_GIVEN = np._NoValue  # type: ignore[attr-defined]
-
 #: Special methods that mean ``function(x, other)``; see ``METHODS``.
 OPERATORS = {
     "__abs__": np.absolute,
@@ -118,18 +116,18 @@ def to_device(a, device, *, stream=None):
 
 
 @rrule(np.ndarray.view)
-def _(a, dtype=NOT_GIVEN, type=NOT_GIVEN):
-    y = np.ndarray.view(a, dtype=dtype, type=type)
+def _(a, *dtype):
+    y = np.ndarray.view(a, *dtype)
 
     def pullback(y_bar):
-        return thunk(lambda: view_bar(y_bar, a, y)), NoTangent(), NoTangent()
+        return thunk(lambda: view_bar(y_bar, a, y)), NoTangent()
 
     return y, pullback
 
 
 @frule(np.ndarray.view)
-def _(a, dtype=NOT_GIVEN, type=NOT_GIVEN, *, a_dot):
-    y = np.ndarray.view(a, dtype=dtype, type=type)
+def _(a, *dtype, a_dot):
+    y = np.ndarray.view(a, *dtype)
     return y, view_dot(a_dot, a, y)
 
 

@@ -72,13 +72,21 @@ def segments_of(function: Any) -> None:
 
 def all_of(function: Any) -> None:
     """What the methods of ``function`` are."""
-    methods = (function.outer, function.reduce, function.accumulate, function.reduceat)
+    methods: tuple[Any, ...] = (function.outer, function.reduce, function.accumulate, function.reduceat)
+    define_by: tuple[Any, ...] = (outer_of, fold_of, scan_of, segments_of)
     if NON_DIFFERENTIABLE in kinds_of(function):
         non_differentiable(*methods)
         refuse("it works in place on whole numbers or truth values", function.at)
         return
     refuse(f"it writes into its first argument; write x[indices] = np.{function.__name__}(x[indices], b)", function.at)
-    for method, define in zip(methods, (outer_of, fold_of, scan_of, segments_of)):
+    if function in (np.power, np.arctan2):
+        refuse("NumPy's own result depends on the memory layout", function.reduce, function.reduceat)
+        methods = (function.outer, function.accumulate)
+        define_by = (outer_of, scan_of)
+    if function is np.ldexp:
+        refuse("the exponents are whole numbers, a result is not", *methods[1:])
+        methods, define_by = methods[:1], (outer_of,)
+    for method, define in zip(methods, define_by):
         if not kinds_of(method) & {RRULE, ALTERNATIVE, NON_DIFFERENTIABLE}:
             define(function)
 

@@ -11,7 +11,9 @@ import functools
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
+from thunkad.rules.refused import refuse
 from thunkad.runtime.elements import (
+    NO_DEFAULT,
     complex_dot,
     dict_bar,
     dict_dot,
@@ -19,6 +21,7 @@ from thunkad.runtime.elements import (
     elements_dot,
     enumerate_bar,
     enumerate_dot,
+    extremum,
     extremum_bars,
     extremum_dot,
     number_dot,
@@ -107,8 +110,18 @@ def _(self, *, self_dot):
 
 
 @alternative(pow)
-def power(base, exp):
-    return base**exp
+def power(base, exp, mod=None):
+    return base**exp if mod is None else power_modulo(base, exp, mod)
+
+
+def power_modulo(base, exp, mod):
+    """The power of whole numbers modulo another."""
+    return pow(base, exp, mod)
+
+
+non_differentiable(power_modulo)
+refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
+refuse("a set holds its elements by their values; use a list or a tuple", set, frozenset)
 
 
 @alternative(divmod)
@@ -136,8 +149,8 @@ def _(iterable, start=0, *, iterable_dot, start_dot):
 
 
 @rrule(max)
-def _(*args, key=None):
-    y = max(*args, key=key)
+def _(*args, key=None, default=NO_DEFAULT):
+    y = extremum(max, args, key, default)
 
     def pullback(y_bar):
         return (thunk(lambda: extremum_bars(y_bar, y, args)),)
@@ -146,14 +159,14 @@ def _(*args, key=None):
 
 
 @frule(max)
-def _(*args, key=None, args_dot):
-    y = max(*args, key=key)
+def _(*args, key=None, default=NO_DEFAULT, args_dot):
+    y = extremum(max, args, key, default)
     return y, extremum_dot(y, args, args_dot)
 
 
 @rrule(min)
-def _(*args, key=None):
-    y = min(*args, key=key)
+def _(*args, key=None, default=NO_DEFAULT):
+    y = extremum(min, args, key, default)
 
     def pullback(y_bar):
         return (thunk(lambda: extremum_bars(y_bar, y, args)),)
@@ -162,8 +175,8 @@ def _(*args, key=None):
 
 
 @frule(min)
-def _(*args, key=None, args_dot):
-    y = min(*args, key=key)
+def _(*args, key=None, default=NO_DEFAULT, args_dot):
+    y = extremum(min, args, key, default)
     return y, extremum_dot(y, args, args_dot)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from thunkad.rules.library import frule, non_differentiable, rrule, scalar_rule
+from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.elementwise import over_squared_radius, part, power_exponent_partial, power_partial
 from thunkad.runtime.scalars import (
     digamma,
@@ -165,18 +166,24 @@ def _(seq, *, seq_dot):
 
 
 @rrule(math.prod)
-def _(iterable):  # no `start`: it may be a number to differentiate for
-    y = math.prod(iterable)
+def _(iterable, start=1):
+    y = math.prod(iterable, start=start)
 
     def pullback(y_bar):
-        return (thunk(lambda: scaled_bar(y_bar, products_of_others(iterable), iterable)),)
+        return (
+            thunk(lambda: scaled_bar(y_bar * start, products_of_others(iterable), iterable)),
+            thunk(lambda: y_bar * math.prod(iterable)),
+        )
 
     return y, pullback
 
 
 @frule(math.prod)
-def _(iterable, *, iterable_dot):
-    return math.prod(iterable), dot_of_sequence(products_of_others(iterable), iterable_dot)
+def _(iterable, start=1, *, iterable_dot, start_dot):
+    moved = start_dot * math.prod(iterable)
+    if not is_zero(iterable_dot):
+        moved = moved + start * dot_of_sequence(products_of_others(iterable), iterable_dot)
+    return math.prod(iterable, start=start), moved
 
 
 # Results of two parts

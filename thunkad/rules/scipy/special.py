@@ -28,6 +28,7 @@ from thunkad.rules.scipy.special_helpers import (
     rgamma_partial,
     share,
     softmax_bar,
+    trigamma,
 )
 from thunkad.tangents import NoTangent, NotImplementedTangent, thunk
 
@@ -64,7 +65,8 @@ scalar_rule(special.gamma, lambda y, z: y * special.psi(z))
 scalar_rule(special.gammaln, lambda y, x: special.psi(x))
 scalar_rule(special.loggamma, lambda y, z: special.psi(z))
 scalar_rule(special.rgamma, lambda y, z: rgamma_partial(y, z))
-scalar_rule(special.psi, lambda y, z: special.zeta(2, z))
+scalar_rule(special.psi, lambda y, z: trigamma(z))
+scalar_rule(trigamma, lambda y, z: special.polygamma(2, z))
 scalar_rule(special.polygamma, lambda y, n, x: order("polygamma"), lambda y, n, x: special.polygamma(n + 1, x))
 scalar_rule(special.zeta, lambda y, x, q: order("zeta"), lambda y, x, q: -x * special.zeta(x + 1, q))
 scalar_rule(
@@ -246,10 +248,9 @@ scalar_rule(
 
 non_differentiable(special.gammasgn)
 RESULT_KINDS.update(
-    {
-        f: any_number
-        for f in (special.softmax, special.log_softmax, special.multigammaln, special.polygamma, special.zeta)
-    }
+    dict.fromkeys(
+        (special.softmax, special.log_softmax, special.multigammaln, special.polygamma, special.zeta), any_number
+    )
 )
 
 

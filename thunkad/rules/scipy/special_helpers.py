@@ -45,6 +45,13 @@ def rgamma_partial(y: Any, z: Any) -> Any:
     )
 
 
+def trigamma(z: Any) -> Any:
+    """The derivative of the digamma function."""
+    if np.iscomplexobj(z):
+        raise NotImplementedDerivativeError("the digamma function of complex numbers is not differentiated")
+    return special.zeta(2, z)
+
+
 def log_density_of_beta(a: Any, b: Any, x: Any) -> Any:
     """The logarithm of the density of the beta distribution."""
     return special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)
