@@ -35,7 +35,7 @@ ORDER = (
     "emit",
     "pipeline",
     "compiled",
-    "refresh",
+    "refreshing",
     "inspection",
     "api",
     "jacobians",
@@ -46,7 +46,9 @@ ORDER = (
 )
 
 # (importing module, imported module) -> why it has to be, and why it does no harm.
-LAZY: dict[tuple[str, str], str] = {}
+LAZY: dict[tuple[str, str], str] = {
+    ("thunkad.rules", "thunkad.refreshing"): "`thunkad.rules` is the table for users; only what they ask of it is imported",
+}
 
 # The third-party packages, and the places that may import each.
 EXTERNAL = {

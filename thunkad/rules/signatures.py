@@ -60,7 +60,7 @@ def as_signature(given: tuple[Any, ...], entry: Entry | None = None) -> Signatur
 def _read(entry: Entry, names: Any) -> Signature:
     function = entry.function
     annotations = getattr(function, "__annotations__", None)
-    if not annotations:
+    if not annotations or all(v in ("Any", Any) for k, v in annotations.items() if k != "return"):
         return ()
     if names is None:
         names = {}
