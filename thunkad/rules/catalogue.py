@@ -177,8 +177,18 @@ def page() -> str:
         lines += [f"- **{state}**: {', '.join(by_state[state])}" for state in STATES if state in by_state]
     lines += ["", "## Refused, and why", ""]
     lines += [f"- {reason}: {', '.join(names)}" for reason, names in reasons.items()]
+    lines += ["", *EDGES]
     return "\n".join(lines) + "\n"
 
+
+EDGES = (
+    "## Where a slope is infinite",
+    "",
+    "A zero cotangent times an infinite slope is NaN, as in the chain of slopes: `np.where(x < 1, 2 * x, np.sqrt(x))` at 0, or",
+    "`1 / (1 + np.exp(-x))` where the exponential overflows.  Guard the argument (`np.where(x > 0, x, 1.0)` inside the root), or",
+    "use the function that is made for it (`scipy.special.expit`).  Inside one rule (norms, powers, standard deviations) it is",
+    "guarded.",
+)
 
 #: The states of the coverage page, in its order.
 STATES = ("rule", "composed", "constant", "refused")
