@@ -138,6 +138,8 @@ def written(e: n.Expr) -> tuple[str, ...]:
     if type(e) is not n.Call:
         return ()
     places = [value for key, value in e.kwargs if key == "out"]
+    if type(e.func) is n.Attr and e.func.name == "nan_to_num" and any(k == "copy" for k, _ in e.kwargs):
+        places += e.args[:1]
     if type(e.func) is n.Attr and e.func.name in _MUTATING:
         places += [e.func.value, *e.args[:1]] if type(e.func.value) is not n.Name else [e.func.value]
     return tuple(name for place in places for name in walk.names(place))
