@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from thunkad.tangents import (
         InplaceableThunk,
         LazyTuple,
-        NotImplementedTangent,
         NoTangent,
+        NotImplementedTangent,
         Tangent,
         Thunk,
         ZeroTangent,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         unthunk,
     )
 
-from thunkad import rules as rules  # noqa: E402  (the table)
+from thunkad import rules as rules
 
 __version__ = "0.1.0"
 
@@ -132,7 +132,7 @@ _MODULES = {
     ),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-__all__ = [*_MODULE_OF, "rules"]  # noqa: PLE0605
+__all__ = [*_MODULE_OF, "rules"]
 
 
 def __getattr__(name: str) -> Any:

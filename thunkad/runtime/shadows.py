@@ -20,7 +20,8 @@ from thunkad.runtime.indexing import assigned_last
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 #: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
-VALUES = (float, int, complex, np.generic, functools.partial, types.FunctionType, types.MethodType)
+FUNCTIONS = (functools.partial, types.FunctionType, types.MethodType)
+VALUES = (float, int, complex, np.generic, *FUNCTIONS)
 
 
 class Shadows:
@@ -54,7 +55,7 @@ class Shadows:
             low, high = np.lib.array_utils.byte_bounds(root)
             self._arrays[id(root)] = root, low, np.zeros((high - low) * scale, np.uint8)
         _, low, memory = self._arrays[id(root)]
-        if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape)):
+        if repeats_memory(x):
             raise UnsupportedSyntaxError(
                 "an array that repeats memory (np.broadcast_to, sliding_window_view) is in use while its base is written in place",
                 hint="take a copy of it, or of its base, first",
@@ -117,6 +118,8 @@ class Shadows:
         if isinstance(item, types.MethodType) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
             self.add(x, item_bar)
             return
+        if isinstance(item, FUNCTIONS):
+            item_bar = self._numbers_held(item, item_bar)
         if not isinstance(item, VALUES) and (isinstance(item, (np.ndarray, list, tuple, dict, Then)) or isinstance(item_bar, Tangent)):
             self.add(item, item_bar)
             return
@@ -158,7 +161,35 @@ class Shadows:
         if not isinstance(x, VALUES):
             self.add(x, more)
             return x_bar
-        return add(x_bar, more)
+        return add(x_bar, self._numbers_held(x, unthunk(more)) if isinstance(x, FUNCTIONS) else more)
+
+    def _numbers_held(self, f: Any, f_bar: Any) -> Any:
+        """The cotangent of a function without that of memory it holds, which is added to shadows here.
+
+        What a function reads from memory it reads when it is called, not when it is made, and a recursive one is in memory
+        that it holds itself.
+        """
+        if isinstance(f_bar, AbstractZero):
+            return f_bar
+        if isinstance(f, types.MethodType):
+            if isinstance(f.__self__, VALUES):
+                return f_bar
+            self.add(f.__self__, f_bar)
+            return ZERO
+        if not isinstance(f, functools.partial) or not isinstance(f_bar, Tangent):
+            return f_bar
+        held, named = f_bar["args"], f_bar["keywords"]
+        fields = {
+            "func": self._numbers_held(f.func, f_bar["func"]),
+            "args": held if isinstance(held, AbstractZero) else tuple(map(self._number_held, f.args, held)),
+            "keywords": named
+            if isinstance(named, AbstractZero)
+            else {k: self._number_held(v, named.get(k, ZERO)) for k, v in f.keywords.items()},
+        }
+        return Tangent(f_bar.cls, fields)
+
+    def _number_held(self, x: Any, x_bar: Any) -> Any:
+        return self.accumulate(x, ZERO, x_bar)
 
     # ------------------------------------------------------------ taking
 
@@ -166,7 +197,7 @@ class Shadows:
         """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number."""
         if isinstance(x, np.ndarray):
             return self._array(x).copy()
-        if isinstance(x, (list, tuple)):
+        if isinstance(x, (list, tuple, dict, Then)):
             return add(x_bar, self._moved(x))
         if isinstance(x, functools.partial):
             func, named = self.of(x), self.of(x.keywords)
@@ -176,14 +207,27 @@ class Shadows:
         return x_bar
 
     def _moved(self, x: Any) -> Any:
-        """What the shadows of a list or tuple and of all in it hold, which is zero after that: its maker passes it on."""
-        slots = self.of(x)
-        found = [self._moved_item(item, slot) for item, slot in zip(x, slots)]
-        slots[:] = [ZERO] * len(x)
-        return tuple(found) if isinstance(x, tuple) else found
+        """What the shadows of a container and of all in it hold, which is zero after that: its maker passes it on."""
+        owner, entries = (x.x, x.entries) if isinstance(x, Then) else (x, x)
+        slots = self.of(owner)
+        if isinstance(slots, dict):
+            taken = {k: self._moved_item(item, slots.get(k, ZERO)) for k, item in entries.items()}
+            slots.clear()
+            return taken if isinstance(owner, dict) else Tangent(type(owner), taken)
+        found = [self._moved_item(item, slot) for item, slot in zip(entries, slots)]
+        slots[:] = [ZERO] * len(found)
+        return tuple(found) if isinstance(owner, tuple) else found
+
+    def numbers(self, x: Any, x_bar: Any) -> Any:
+        """The cotangents of a fresh tuple's numbers (what has memory keeps its shadow), or of a number."""
+        if isinstance(x, tuple):
+            slots = self.of(x)
+            found, slots[:] = tuple(slots), [ZERO] * len(x)
+            return found
+        return self.number_part(x, x_bar)
 
     def _moved_item(self, item: Any, slot: Any) -> Any:
-        if isinstance(item, (list, tuple)):
+        if isinstance(item, (list, tuple, dict, Then)):
             return self._moved(item)
         if not isinstance(item, np.ndarray) or item.dtype.kind not in "fc":
             return slot
@@ -208,10 +252,6 @@ class Shadows:
         slots = self.of(x)
         if isinstance(slots, dict):
             return slots.pop(key, ZERO)
-        if isinstance(key, slice):
-            found = slots[key]
-            slots[key] = [ZERO] * len(found)
-            return found
         found, slots[key] = slots[key], ZERO
         return found
 
@@ -254,9 +294,21 @@ def _fields(x: Any) -> dict[str, Any]:
     own = dict(getattr(x, "__dict__", {}))
     for cls in type(x).__mro__:
         for name in getattr(cls, "__slots__", ()):
-            if hasattr(x, name):
+            try:
                 own.setdefault(name, getattr(x, name))
+            except (AttributeError, NameError):
+                pass  # not set; of a cell that is a NameError, as of the variable that it stands for
     return own
+
+
+def repeats_memory(x: np.ndarray) -> bool:
+    """Whether two elements of ``x`` may be one: broadcast or sliding views."""
+    extent = x.itemsize
+    for stride, size in sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1):
+        if stride < extent:
+            return True
+        extent += (size - 1) * stride
+    return False
 
 
 def take_stored(y_bar: Any, index: Any) -> Any:
