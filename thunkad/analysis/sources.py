@@ -61,6 +61,17 @@ class Captured:
         return all(now.reaches(_value_at(owner, path)) == was for owner, path, was in self.reads.values())
 
 
+class OutsideData:
+    """All global variables and attributes of modules that hold data: a pullback must find them as they were."""
+
+    def reads_global(self, owner: Any, path: str) -> bool:
+        """Whether the free name ``path`` of ``owner`` (or ``module.name``) leads to numbers, or to what holds some."""
+        value = None if owner is None else _value_at(owner, path)
+        return not isinstance(value, (*_CODE, str, bytes, bool, type(None))) and not callable(value)
+
+
+OUTSIDE_DATA = OutsideData()
+
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
 _LEAF = (np.ndarray, np.generic, str, bytes, int, float, complex, type(None))
 
@@ -98,13 +109,13 @@ def _parts(value: Any) -> list[Any]:
 # ---------------------------------------------------------------- normal form
 
 
-def hoist(function: n.Function, owner: Any, captured: Captured) -> n.Function:
-    """``function`` with every read of a captured global as a statement of its own."""
+def hoist(function: n.Function, owner: Any, captured: Captured | OutsideData) -> n.Function:
+    """``function`` with every read of such a global as a statement of its own."""
     return _Hoist(function, owner, captured).function_of(function)
 
 
 class _Hoist:
-    def __init__(self, function: n.Function, owner: Any, captured: Captured) -> None:
+    def __init__(self, function: n.Function, owner: Any, captured: Captured | OutsideData) -> None:
         self.owner, self.captured = owner, captured
         self.names = Names(_taken(function))
 
@@ -177,7 +188,7 @@ def _taken(function: n.Function) -> set[str]:
     return taken
 
 
-def is_read(captured: Captured, owner: Any, e: n.Expr) -> bool:
+def is_read(captured: Captured | OutsideData, owner: Any, e: n.Expr) -> bool:
     """Whether ``e`` reads a name that leads to a captured parameter, as an expression of its own."""
     if type(e) is n.Global:
         return captured.reads_global(owner, e.id)
@@ -206,7 +217,10 @@ def sources(resolved: Resolved, s: n.Stmt) -> tuple[str, ...]:
 
 
 def volatile_sources(resolved: Resolved) -> tuple[str, ...]:
-    """Names bound to captured parameters that may be written before the reverse sweep reads them."""
+    """Names bound to captured parameters, or to other data outside, that may be written before the reverse sweep reads them."""
+    if resolved.cache.get("outlives"):
+        body = walk.statements(resolved.function.body)
+        return tuple(s.target for s in body if type(s) is n.Assign and is_read(OUTSIDE_DATA, resolved.owner, s.value))
     if resolved.captured is None or not resolved.captured.volatile:
         return ()
     return tuple(s.target for s in walk.statements(resolved.function.body) if is_source(resolved, s))  # type: ignore[attr-defined]

@@ -75,6 +75,7 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
     if key.product == "jvp":
         return build_jvp(fn, world, key)
+    world.outlives = key.product == "vjp"
     resolved = resolved_for(fn, world, key)
     owner = resolved.owner
     # what vjp keeps for its pullback must survive that the caller changes the arguments or the value meanwhile

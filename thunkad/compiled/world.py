@@ -19,7 +19,7 @@ from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.analysis.sources import Captured, hoist, sources
+from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
 from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.assigned_globals import AssignedGlobals
 from thunkad.compiled.forms import normal_form
@@ -61,6 +61,7 @@ class World(Lookups):
         self._result_kinds: dict[Any, Kind | None] = {}
         self._mutated: dict[Any, frozenset[str]] = {}
         self.captured: Captured | None = None if early is None else early.captured
+        self.outlives = early is not None and early.outlives  # reverse code runs when the call is long over
         self._reads_captured: dict[Any, bool] = {}
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]]
         self.lifted = weakref.WeakKeyDictionary() if early is None else early.lifted
@@ -188,11 +189,14 @@ class World(Lookups):
             function = normal_form(fn)
             if self.captured is not None:
                 function = hoist(function, fn, self.captured)
+            elif self.outlives:
+                function = hoist(function, fn, OUTSIDE_DATA)
             names = [p.name for p in function.params]
             with self.recording():
                 found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
             found.mutated_params = functools.partial(self.mutated_params, owner=fn)
             found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=fn)
+            found.cache["outlives"] = self.outlives
             reached("resolved", found)
         return found
 
@@ -206,6 +210,7 @@ class World(Lookups):
                 found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             found.mutated_params = functools.partial(self.mutated_params, owner=owner)
             found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=owner)
+            found.cache["outlives"] = self.outlives
             reached("resolved", found)
         return found
 
