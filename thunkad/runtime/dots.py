@@ -17,6 +17,7 @@ import numpy as np
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.cotangents import dense, describe, entry
+from thunkad.runtime.shadows import _fields as fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 
@@ -159,7 +160,7 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
     elif _has_fields(x):
         made = Tangent(type(x))
         seen[id(x)] = made
-        made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in vars(x).items()})
+        made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in fields_of(x).items()})
     else:
         return zeros(x) if isinstance(x_dot, AbstractZero) and _numeric(x) else x_dot
     seen[id(x)] = made
@@ -167,7 +168,8 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
 
 
 def _has_fields(x: Any) -> bool:
-    return isinstance(getattr(x, "__dict__", None), dict) and not callable(x) and not isinstance(x, type)
+    named = isinstance(getattr(x, "__dict__", None), dict) or any("__slots__" in cls.__dict__ for cls in type(x).__mro__)
+    return named and not callable(x) and not isinstance(x, (type, np.generic, float, int, complex, AbstractZero))
 
 
 def closure_dot(*captures: Any) -> Any:
@@ -201,7 +203,7 @@ def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
     if isinstance(x_dot, Tangent):
         return x_dot
     if type(x_dot) is type(x) and _has_fields(x):
-        fields = {k: tangent_for(d, getattr(x, k), f"{what}.{k}") for k, d in vars(x_dot).items()}
+        fields = {k: tangent_for(d, getattr(x, k), f"{what}.{k}") for k, d in fields_of(x_dot).items()}
         return Tangent(type(x), fields)
     raise CotangentError(f"{what} has no tangent: it is {describe(x)}")
 
