@@ -149,3 +149,8 @@ def test_what_exceptions_and_managers_hold_is_refused_in_forward_mode() -> None:
     g = built("def f(x):\n with quiet(x * x) as k: return k * x")
     with pytest.raises(ad.ThunkadError, match="context manager made from a value"):
         ad.jvp(g, (4.0,), (1.0,))
+
+
+def test_a_cotangent_that_goes_by_another_name_is_taken_after_the_branch_that_adds_to_it() -> None:
+    text = "def f(x, k):\n y = x * 0.8\n z = x + 0.1\n for j in range(1):\n  if True:\n   if k == 0: y = y * y\n   elif y > 4: return z\n   z = z + 0.3\n   y = y + z\n  z = y * z\n return z"
+    check_program(built(text), (0.7, 0))

@@ -55,10 +55,6 @@ class IfStep(Step):
             return
         key = object()
         twin = n.If(self.forward.test, first, second, line=self.line, site=key)
-        for state in states:
-            for s in walk.statements(state.out):
-                for w in walk.writes(s):
-                    bars.free(w)
         bars.out.append(twin)
         bars.links.append(Link(self.forward, key, tuple(inner)))
 

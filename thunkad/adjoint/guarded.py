@@ -135,10 +135,6 @@ class TryStep(Step):
         key = object()
         assert self.forward.raised is not None
         twin = n.If(n.Name(self.forward.raised), states[0].out, states[1].out, line=self.line, site=key)
-        for state in states:
-            for s in walk.statements(state.out):
-                for w in walk.writes(s):
-                    bars.free(w)
         bars.out.append(twin)
         bars.links.append(Link(self.forward, key, (states[0].links, states[1].links)))
 

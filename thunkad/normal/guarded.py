@@ -22,21 +22,18 @@ Inside loops a piece that fails leaves them through their ``stop`` names, by :mo
 
 from __future__ import annotations
 
-import linecache
-
-from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.ir.live import Liveness, liveness
 from thunkad.normal.exits import left_early
-from thunkad.runtime.exceptions import matches
+from thunkad.runtime.exceptions import enter, leave, matches
 
 _MUTATING = frozenset(
     "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
     "discard at copyto place putmask put_along_axis fill_diagonal write writelines send".split()
 )
-MATCHES = n.Ref("matches", matches)
+MATCHES, ENTER, LEAVE = n.Ref("matches", matches), n.Ref("enter", enter), n.Ref("leave", leave)
 _FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
 
 
@@ -68,10 +65,33 @@ class _Cutter:
                     inner[:] = self.block(inner)
             if type(s) is n.Try and not self.changed and self.has_to_be_cut(s):
                 self.changed = True
+                if any(type(x) is n.With for x in walk.statements(s.body)):
+                    body = [y for x in s.body for y in self.written_out(x)]
+                    out.append(n.Try(body, s.handler, s.orelse, s.types, s.error, line=s.line))
+                    continue
                 out += _Pieces(self.function, s, self.seen(s), self.names).cut()
             else:
                 out.append(s)
         return out
+
+    def written_out(self, s: n.Stmt) -> list[n.Stmt]:
+        """``s`` with each ``with`` in it as what it does: its manager is entered, and left in a handler or after the block."""
+        for inner in walk.blocks(s):
+            inner[:] = [y for x in inner for y in self.written_out(x)]
+        if type(s) is not n.With:
+            return [s]
+        manager, error = n.Name(self.names.new("manager")), self.names.new("error")
+        swallowed = n.Name(self.names.temporary())
+        target = s.target or self.names.temporary()
+        left = n.Assign(swallowed.id, n.Call(LEAVE, (manager, n.Name(error))), line=s.line)
+        again: list[n.Stmt] = [n.Raise(n.Name(error), None, line=s.line)]
+        handler = [left, n.If(swallowed, [], again, line=s.line)]
+        orelse: list[n.Stmt] = [n.Effect(n.Call(LEAVE, (manager, n.Const(None))), line=s.line)]
+        return [
+            n.Assign(manager.id, s.item, line=s.line),
+            n.Assign(target, n.Call(ENTER, (manager,)), line=s.line),
+            n.Try(s.body, handler, orelse, None, error, line=s.line),
+        ]
 
     def seen(self, s: n.Try) -> frozenset[str]:
         """Variables that somebody may read after the body was left half-way."""
@@ -277,9 +297,4 @@ class _Pieces:
         if type(s) is n.Try:
             s = self.catching_all(s)
             return [n.Try(s.body, self.block(s.handler), self.block(s.orelse), None, s.error, line=s.line)]
-        place = Place(self.function.filename, s.line, linecache.getline(self.function.filename, s.line))
-        raise UnsupportedSyntaxError(
-            "a block inside 'try' whose partial results are used after an exception can't be differentiated",
-            place,
-            "Bind its results to names of their own and assign them to the variable after the block.",
-        )
+        raise AssertionError(f"{type(s).__name__} inside a body that is cut")
