@@ -290,7 +290,9 @@ class Bars:
         if x in self.shadowed:
             return n.Name(self.bar_name(x))
         bar = self.live.get(x)
-        if bar is None or not bar.owned or bar.expr != n.Name(self.bar_name(x)):
+        if bar is None and x in self.maybe_unbound:  # it is bound here, for an entry of it was read
+            self.assign(x, n.Call(OWN, (ZERO_REF, n.Name(x))), True)
+        elif bar is None or not bar.owned or bar.expr != n.Name(self.bar_name(x)):
             self.settle(x, own=True)
         return n.Name(self.bar_name(x))
 

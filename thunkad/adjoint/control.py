@@ -89,7 +89,8 @@ class LoopStep(Step):
                 bars.settle_spelling(x)
         for x in sorted(across):
             outer = x not in header
-            bars.settle(x, own=outer and (x in indexed or bars.is_array(x)) or x in indexed)
+            sure = x not in bars.maybe_unbound
+            bars.settle(x, own=sure and (x in indexed or outer and bars.is_array(x)))
             if not outer:
                 owned = x in indexed and x not in bars.maybe_unbound
                 unsure = bars.live[x].maybe_zero or bars.uncertain(x) or x in bars.shadowed
