@@ -334,7 +334,7 @@ class Forward:
         kwargs = tuple((k, self.mutation.kept(self.current, v, out)) for k, v in site.kwargs)
         made = target
         if self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
-            if self.mutation.aliases.is_mutated(target):
+            if self.mutation.aliases.is_mutated(target) and not self.mutation.is_simple(target):
                 raise self.unsupported(s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first")
             made = self.names.new(target)  # the pullback may hold it, and the caller may write into what it gets
         out.append(n.Unpack((made, pullback), n.Call(rule, args, kwargs), line=s.line))

@@ -25,6 +25,7 @@ from thunkad.adjoint.mutation import (
     UpdateStep,
     WholeStep,
     as_key,
+    is_simple_list,
 )
 from thunkad.adjoint.writers import Writers
 from thunkad.adjoint.steps import Block, CopyStep, IndexStep
@@ -65,7 +66,7 @@ class Mutation(Writers):
 
     def kept(self, s: n.Stmt, e: n.Expr, out: list[n.Stmt]) -> n.Expr:
         """``e`` itself, or a copy made here if its memory may be written before the reverse sweep reads it."""
-        if type(e) is n.Name and self.aliases.written_after(s, e.id) and has_memory(self.kind(e)):
+        if type(e) is n.Name and self.written_after(s, e.id):
             name = self.fw.names.new(f"{e.id}_kept")
             out.append(n.Assign(name, n.Call(KEEP, (e,)), line=s.line))
             self.fw.resolved.kinds[name] = self.kind(e)
@@ -78,7 +79,17 @@ class Mutation(Writers):
 
     def may_change(self, s: n.Stmt, e: n.Expr) -> bool:
         """Whether memory that ``e`` reaches may be written after ``s``."""
-        return any(self.aliases.written_after(s, i) and has_memory(self.kind(n.Name(i))) for i in walk.names(e))
+        return any(self.written_after(s, i) for i in walk.names(e))
+
+    def written_after(self, s: n.Stmt, name: str) -> bool:
+        """Whether the memory of ``name`` may be written after ``s``; a list that only grows leaves what is in it alone."""
+        kind = self.kind(n.Name(name))
+        if not self.aliases.written_after(s, name) or not has_memory(kind):
+            return False
+        return not (isinstance(kind, Num) and self.is_simple(name) and self.aliases.find(name) not in self.aliases.outside)
+
+    def is_simple(self, name: str) -> bool:
+        return is_simple_list(self.fw.resolved, self.aliases, name)
 
     def item_step(self, s: n.For, source: str, count: str) -> Any:
         """The step of what an iteration over ``source`` binds."""

@@ -71,7 +71,7 @@ def is_simple_list(resolved: Resolved, aliases: Aliases, name: str) -> bool:
 
 
 def _simple_classes(resolved: Resolved, aliases: Aliases) -> set[str]:
-    """Classes whose only writes are ``Append`` to one list name."""
+    """Classes whose only writes are ``Append`` to lists that go by one name: nothing else in them is ever changed."""
     appended: dict[str, set[str]] = {}
     other: set[str] = set(aliases.shared)
     for s in walk.statements(resolved.function.body):
@@ -81,13 +81,24 @@ def _simple_classes(resolved: Resolved, aliases: Aliases) -> set[str]:
                 appended.setdefault(cls, set()).add(name)
             else:
                 other.add(cls)
-    simple = {cls for cls, lists in appended.items() if len(lists) == 1 and cls not in other}
+    return {cls for cls, lists in appended.items() if cls not in other and not any(_escapes(resolved, x) for x in lists)}
+
+
+def _escapes(resolved: Resolved, name: str) -> bool:
+    """Whether the list ``name`` may be reached in another way: by a second name, out of a container, through a callee."""
     for s in walk.statements(resolved.function.body):
-        if type(s) is n.Assign and aliases.find(s.target) in simple and type(s.value) is n.Name:
-            kind = resolved.kind(s.value)
-            if not isinstance(kind, Num):
-                simple.discard(aliases.find(s.target))  # a second name of the list
-    return simple
+        t = type(s)
+        if t in (n.Append, n.Store, n.Update) and name in walk.names(s.value):
+            return True
+        if t not in (n.Assign, n.Unpack, n.Effect) or name not in walk.names(s.value):
+            continue
+        e, site = s.value, resolved.sites.get(id(s))
+        if type(e) in (n.TupleExpr, n.ListExpr) and n.Name(name) not in e.items:
+            continue  # starred: what is in it
+        if type(e) in (n.Index, n.Compare, n.Unary) or site is not None and site.how in ("rule", "constant"):
+            continue
+        return True
+    return False
 
 
 # ---------------------------------------------------------------- steps

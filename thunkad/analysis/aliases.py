@@ -60,6 +60,7 @@ class Aliases:
     after: dict[int, frozenset[str]] = field(default_factory=dict)
     written_by: dict[int, list[str]] = field(default_factory=dict)  # statement → names whose memory it writes
     shared: set[str] = field(default_factory=set)  # classes whose cotangents live in the caller's shadows
+    outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
     cache: dict[str, Any] = field(default_factory=dict)
 
     def find(self, name: str) -> str:
@@ -121,7 +122,7 @@ def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Alias
     returned = tuple(walk.names(last.value)) if sharing.result and type(last) is n.Return else ()
     finder.aliases.shared = {finder.aliases.find(x) for x in (*sharing.shared, *returned)}
     finder.aliases.mutated |= finder.aliases.shared
-    outside = frozenset(map(finder.aliases.find, sharing.volatile))
+    outside = finder.aliases.outside = frozenset(map(finder.aliases.find, sharing.volatile))
     if written or outside:
         _After(finder.aliases, written).block(resolved.function.body, outside)
     return finder.aliases
