@@ -59,7 +59,7 @@ def shadowed_params(
 
 def written_params(aliases: Aliases, wanted: tuple[str, ...]) -> tuple[str, ...]:
     """The parameters of a callee that it writes into, or shares with its caller: what is in them afterwards matters."""
-    return tuple(p for p in wanted if aliases.is_mutated(p))
+    return tuple(p for p in wanted if aliases.is_mutated(p) and not is_simple_list(aliases.resolved, aliases, p))
 
 
 def is_simple_list(resolved: Resolved, aliases: Aliases, name: str) -> bool:

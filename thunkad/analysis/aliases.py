@@ -62,6 +62,7 @@ class Aliases:
     shared: set[str] = field(default_factory=set)  # classes whose cotangents live in the caller's shadows
     outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
     cache: dict[str, Any] = field(default_factory=dict)
+    resolved: Any = None
 
     def find(self, name: str) -> str:
         root = name
@@ -157,7 +158,7 @@ class _After:
 
 class _Finder:
     def __init__(self, resolved: Resolved) -> None:
-        self.resolved, self.aliases = resolved, Aliases()
+        self.resolved, self.aliases = resolved, Aliases(resolved=resolved)
 
     def memory(self, e: n.Expr) -> list[str]:
         """Names in ``e`` whose memory its value may reach."""

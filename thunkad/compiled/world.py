@@ -236,7 +236,7 @@ class World(Lookups):
             return frozenset()
         aliases = find_aliases(resolved)
         names = [*resolved.function.captures, *(p.name for p in resolved.function.params)]
-        found = frozenset(p for p in names if aliases.is_mutated(p) and has_memory(resolved.kind(n.Name(p))))
+        found = frozenset(p for p in written_params(aliases, tuple(names)) if has_memory(resolved.kind(n.Name(p))))
         self._mutated[key] = found
         return found
 
