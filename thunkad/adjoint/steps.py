@@ -323,10 +323,11 @@ class IndexStep(Step):
         bar = bars.taken(self.target)
         if bar is None:
             return
-        value = bars.stable(bar.expr, [n.Name(self.source)] * 2)
-        buffer = bars.buffer(self.source)
         kind = bars.kind(self.source)
-        if isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind):
+        in_place = isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind)
+        value = bars.stable(bars.as_dense(self.target, bar) if in_place else bar.expr, [n.Name(self.source)] * 2)
+        buffer = bars.buffer(self.source)
+        if in_place:
             bars.emit(n.Update(n.Index(buffer, self.index), "+", value))
         else:
             bars.emit(n.Assign(buffer.id, n.Call(INDEX_ADD, (buffer, self.index, value))))
