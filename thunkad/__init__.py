@@ -69,12 +69,8 @@ _MODULES = {
         "Grads",
         "Params",
     ),
-    "thunkad.compiled.policy": (
-        "set_refresh_policy",
-    ),
-    "thunkad.debugging": (
-        "debug",
-    ),
+    "thunkad.compiled.policy": ("set_refresh_policy",),
+    "thunkad.debugging": ("debug",),
     "thunkad.derived": (
         "checkpoint",
         "derivative",
@@ -108,9 +104,7 @@ _MODULES = {
         "coverage",
         "explain",
     ),
-    "thunkad.refreshing": (
-        "refresh",
-    ),
+    "thunkad.refreshing": ("refresh",),
     "thunkad.rules.define": (
         "frule",
         "non_differentiable",

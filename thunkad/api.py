@@ -41,8 +41,8 @@ def grad(
     Returns
     -------
     callable
-        Takes the arguments of ``f`` and returns the gradient: for an array one of its shape and dtype (float for integers),
-        for a container one of the same structure.
+        Takes the arguments of ``f`` and returns the gradient: for an array one of its shape and dtype (float for
+        integers), for a container one of the same structure.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def value_and_grad(
     has_aux: bool = False,
     captured: Any = None,
 ) -> Callable[..., Any]:
-    """Like :func:`grad`; the returned function gives ``(value, gradients)``, with ``has_aux`` ``((value, aux), gradients)``."""
+    """Like :func:`grad`, with a function that gives ``(value, gradients)``, or ``((value, aux), gradients)``."""
     if captured is not None:
         return _named(f, "value_and_grad", capture.gradient(f, captured, True, has_aux))
     derivative = entry.gradient(f, "value_and_grad", argnums, argnames, has_aux)
@@ -89,7 +89,8 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: A
     value : the result of ``f``
     pullback : callable
         Takes a cotangent of the value's shape and returns a lazy tuple with one cotangent per positional argument, each
-        computed when it is first read; ``NoTangent()`` for arguments that have none.  May be called any number of times.
+        computed when it is first read; ``NoTangent()`` for arguments that have none.  May be called any number of
+        times.
     aux
         Only with ``has_aux``.
     """

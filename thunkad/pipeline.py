@@ -1,8 +1,8 @@
 """The stages of the compiler in order, each with a name, a meaning and a printed form.
 
 A stage is *reached* each time something is compiled; whoever wants to see it watches: ``THUNKAD_DUMP=normal,clean``
-prints those stages to stderr, :func:`thunkad.inspection.show_stage` collects one.  ``THUNKAD_CHECK=1`` checks the normal
-form wherever it is handed on.
+prints those stages to stderr, :func:`thunkad.inspection.show_stage` collects one.  ``THUNKAD_CHECK=1`` checks the
+normal form wherever it is handed on.
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ def refresh(f: Any = None, all: bool = False) -> RefreshReport:
     Returns
     -------
     RefreshReport
-        What was stale, which change caused it, what was rebuilt.  Pullbacks that are already out finish with the rules they
-        began with.
+        What was stale, which change caused it, what was rebuilt.  Pullbacks that are already out finish with the rules
+        they began with.
     """
     load_library()
     roots: list[Root] = [root_of(target_of(f).fn)] if f is not None else sorted(ROOTS, key=lambda r: r.name)

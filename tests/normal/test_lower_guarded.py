@@ -12,7 +12,7 @@ from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.normal.versions import version
 
-from lowering import behaviour, lowered, same
+from lowering import behaviour, same
 
 HELPERS = """
 import contextlib

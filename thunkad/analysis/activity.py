@@ -7,8 +7,8 @@ from typing import Any
 
 from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
-from thunkad.analysis.sources import sources
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sources import sources
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import may_have_tangent
@@ -24,8 +24,8 @@ def activity(
 ) -> tuple[frozenset[str], dict[str, frozenset[Any]]]:
     """Names that carry a cotangent, and for containers that are only read by constant keys the keys that matter.
 
-    ``results``: the entries of the function's result that have a cotangent (None: all of it); ``sinks``: parameters whose
-    memory the caller sees once the function has written into it.
+    ``results``: the entries of the function's result that have a cotangent (None: all of it); ``sinks``: parameters
+    whose memory the caller sees once the function has written into it.
     """
     varied = varied_names(resolved, wanted)
     useful, entries = useful_names(resolved, varied, results, sinks)
@@ -75,15 +75,17 @@ def useful_names(
                 read = entry_read(resolved, s)
                 if type(s) is n.Unpack and type(s.value) is n.Name:
                     read = s.value.id, k
-                if target in useful or target in entries and read is not None:
+                if target in useful or (target in entries and read is not None):
                     if read is not None and read[0] in tracked:
                         entries.setdefault(read[0], set()).add(read[1])
                     else:
                         useful.update(operands)
                 elif target in entries:
                     items = display_entries(s.value) if type(s) is n.Assign else None
-                    wanted = operands if items is None else [i for key in entries[target] & items.keys() for i in walk.names(items[key])]
-                    useful.update(wanted)
+                    if items is None:
+                        useful.update(operands)
+                    else:
+                        useful.update(i for key in entries[target] & items.keys() for i in walk.names(items[key]))
         useful |= through_memory(resolved, useful | entries.keys())
         changed = (len(useful), sum(map(len, entries.values()))) != before
     return frozenset(useful), entries
@@ -98,7 +100,9 @@ def through_memory(resolved: Resolved, names: set[str]) -> set[str]:
     if not classes:
         return set()
     return {
-        x for x, kind in resolved.kinds.items() if aliases.find(x) in classes and has_memory(kind) and may_have_tangent(kind)
+        x
+        for x, kind in resolved.kinds.items()
+        if aliases.find(x) in classes and has_memory(kind) and may_have_tangent(kind)
     }
 
 
@@ -134,7 +138,7 @@ def _writes(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def written(e: n.Expr) -> tuple[str, ...]:
-    """The names of the objects that a call writes into: ``out=``, the owner of a mutating method, its first argument."""
+    """The names of the objects that a call writes into: ``out=``, a mutating method's owner, its first argument."""
     if type(e) is not n.Call:
         return ()
     places = [value for key, value in e.kwargs if key == "out"]
@@ -146,9 +150,10 @@ def written(e: n.Expr) -> tuple[str, ...]:
 
 
 _MUTATING = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
-    "at copyto place putmask put_along_axis fill_diagonal byteswap setfield shuffle __setitem__ __delitem__ __iadd__ __isub__ "
-    "__imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__".split()
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition "
+    "add at copyto place putmask put_along_axis fill_diagonal byteswap setfield shuffle __setitem__ __delitem__ "
+    "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__ "
+    "__iand__ __ior__ __ixor__ __ilshift__ __irshift__".split()
 )
 
 

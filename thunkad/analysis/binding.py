@@ -10,7 +10,7 @@ from thunkad.ir import nodes as n
 
 
 def bind_call(fn: types.FunctionType, args: Any, kwargs: Any) -> tuple[tuple[str, n.Expr], ...] | None:
-    """Each parameter of ``fn`` with its operand at this call, defaults included; None if that is decided at run time."""
+    """Each parameter of ``fn`` with its operand at this call, defaults included; None if only a run decides it."""
     if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
         return None
     signature = inspect.signature(fn, follow_wrapped=False)

@@ -69,7 +69,9 @@ class CallSites:
             return self.lifted(s, e, callee, args, kwargs, kinds)
         return self.dynamic(s, e.func, args, kwargs, kinds)
 
-    def dynamic(self, s: n.Stmt, func: n.Expr, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind = UNKNOWN) -> Kind:
+    def dynamic(
+        self, s: n.Stmt, func: n.Expr, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind = UNKNOWN
+    ) -> Kind:
         return self.site(s, Site("dynamic", func, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result))
 
     def lifted(self, s: n.Stmt, e: n.Call, callee: Lifted, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
@@ -83,7 +85,14 @@ class CallSites:
         return self.site(s, site)
 
     def looked_up(
-        self, s: n.Stmt, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind | None, infix: bool = False
+        self,
+        s: n.Stmt,
+        fn: Any,
+        args: Any,
+        kwargs: Any,
+        kinds: tuple[Kind, ...],
+        result: Kind | None,
+        infix: bool = False,
     ) -> Kind:
         """Ask the table about ``fn``, then look at what it is."""
         args, kwargs = tuple(args), renamed(fn, tuple(kwargs))
@@ -108,8 +117,8 @@ class CallSites:
         """An object of a user's class: made empty, then what ``__init__`` does to it."""
         init = cls.__init__
         plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
-        made = dataclasses.is_dataclass(cls) and getattr(getattr(init, "__code__", None), "co_filename", "") == "<string>"
-        if not plain or made:
+        file = getattr(getattr(init, "__code__", None), "co_filename", "")
+        if not plain or (dataclasses.is_dataclass(cls) and file == "<string>"):
             return False
         if init is object.__init__:
             site.how, site.result, site.bound = "construct", Instance(cls), ()
@@ -144,7 +153,8 @@ class CallSites:
                 site.result = self.context.result_kind(nested.callee, site.kinds)
             return
         if not isinstance(body, types.FunctionType):
-            python = isinstance(body, type) or isinstance(getattr(type(body), "__call__", None), types.FunctionType)
+            method = getattr(type(body), "__call__", None)  # noqa: B004 - the method itself is looked at
+            python = isinstance(body, type) or isinstance(method, types.FunctionType)
             site.how = "dynamic" if python or not _is_library(body) else "missing"
             return
         bound = bind_call(body, site.args, site.kwargs)

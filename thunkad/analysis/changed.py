@@ -18,9 +18,9 @@ def changed_elsewhere(found: Resolved) -> frozenset[str]:
     contained = [x for x, k in kinds.items() if weaken(k) != k]
     by_class: dict[str, set[str]] = {}
     unsure: set[str] = set()
-    copied = {s.target for s in walk.statements(found.function.body) if type(s) is n.Assign and type(s.value) is not n.ListExpr
-              and type(s.value) is not n.DictExpr}  # fmt: skip
-    for s in walk.statements(found.function.body):
+    statements = list(walk.statements(found.function.body))
+    copied = {s.target for s in statements if type(s) is n.Assign and type(s.value) not in (n.ListExpr, n.DictExpr)}
+    for s in statements:
         for name in aliases.written_by.get(id(s), ()):
             cls = aliases.find(name)
             by_class.setdefault(cls, set()).add(name)

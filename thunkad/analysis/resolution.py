@@ -1,7 +1,7 @@
 """Kinds and rules resolved: what every name may hold, and what every operation and call stands for.
 
-One abstract run over normal form, repeated until the kinds at loop heads and joins settle.  The result is a table of kinds
-by name and of :class:`Site` by statement; the function itself is not changed.
+One abstract run over normal form, repeated until the kinds at loop heads and joins settle.  The result is a table of
+kinds by name and of :class:`Site` by statement; the function itself is not changed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ from thunkad.runtime.unbound import Unbound
 def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
     run = _settled(_Run(function, owner, params, context))
-    found = Resolved(function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow)
+    found = Resolved(
+        function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow
+    )
     found.mutated_params = context.site_mutates(owner)
     unsure = changed_elsewhere(found)
     if unsure:
@@ -74,7 +76,8 @@ class _Run(CallSites):
         self.result: Kind | None = None
         self.hollow: set[str] = unbound_at_heads(function)
         self.direct: dict[str, n.Closure] = {}
-        self.unsure: frozenset[str] = frozenset()  # names whose contents may be changed under another name, or by a callee
+        # Names whose contents may be changed under another name, or by a callee.
+        self.unsure: frozenset[str] = frozenset()
         self.changed = False
         self.widen = False
 
@@ -243,10 +246,16 @@ class _Run(CallSites):
     def operator(self, s: n.Stmt, e: Any, left: Kind, right: Kind) -> Kind:
         args, kinds = (e.left, e.right), (left, right)
         if type(e) is n.Compare:
-            return self.site(s, Site("constant", args=args, kinds=kinds, result=results.compare(e.op, left, right), infix=True))
+            return self.site(
+                s, Site("constant", args=args, kinds=kinds, result=results.compare(e.op, left, right), infix=True)
+            )
         result = results.binary(e.op, left, right)
-        if type(e) is n.Inplace and not (isinstance(left, Num) and left.is_scalar or isinstance(left, (Tuple, Opaque))):
-            return self.site(s, Site("inplace", args=args, kinds=kinds, result=left if isinstance(left, Num) else result, infix=True))
+        if type(e) is n.Inplace and not (
+            (isinstance(left, Num) and left.is_scalar) or isinstance(left, (Tuple, Opaque))
+        ):
+            return self.site(
+                s, Site("inplace", args=args, kinds=kinds, result=left if isinstance(left, Num) else result, infix=True)
+            )
         if isinstance(left, Num) and isinstance(right, Num):
             function: Any = operators.UFUNC_OF_OPERATOR[e.op]
         elif left is UNKNOWN or right is UNKNOWN or isinstance(left, Instance) or isinstance(right, Instance):
@@ -262,7 +271,9 @@ class _Run(CallSites):
             return self.site(s, Site("constant", args=args, kinds=kinds, result=result, infix=True))
         if isinstance(operand, Num):
             return self.looked_up(s, operators.UFUNC_OF_UNARY[e.op], args, (), kinds, result, infix=True)
-        return self.site(s, Site("dynamic", operators.FUNCTION_OF_UNARY[e.op], args=args, kinds=kinds, result=result, infix=True))
+        return self.site(
+            s, Site("dynamic", operators.FUNCTION_OF_UNARY[e.op], args=args, kinds=kinds, result=result, infix=True)
+        )
 
     def index(self, s: n.Stmt, e: n.Index) -> Kind | None:
         container, position = self.atom(e.value), self.atom(e.index)
@@ -334,7 +345,6 @@ class _Run(CallSites):
         return Method(found, base) if callable(found) else UNKNOWN
 
 
-
 def unbound_at_heads(function: n.Function) -> set[str]:
     """Names that a loop carries from one iteration to the next and that nothing binds before it."""
     out: set[str] = set()
@@ -355,9 +365,7 @@ def unbound_at_heads(function: n.Function) -> set[str]:
 
 def is_hollow(e: n.Expr, hollow: set[str]) -> bool:
     """Whether ``e`` may be the mark of an unbound variable."""
-    return type(e) is n.Ref and e.value is Unbound or type(e) is n.Name and e.id in hollow
+    return (type(e) is n.Ref and e.value is Unbound) or (type(e) is n.Name and e.id in hollow)
 
 
 _SIGNATURES: dict[types.CodeType, inspect.Signature] = {}
-
-

@@ -36,9 +36,10 @@ class Context(Protocol):
 class Site:
     """What one operation or call stands for.
 
-    ``how``: 'rule' (``entry``), 'constant' (no derivative flows), 'inside' (a Python function to look into, ``callee``),
-    'lifted' (a function made here), 'dynamic' (decided at run time), 'missing' (nothing is known to differentiate it),
-    'inplace' (an operator that may change its left operand).  ``args`` and ``kwargs`` are the operands, a method's owner first.
+    ``how``: 'rule' (``entry``), 'constant' (no derivative flows), 'inside' (a Python function to look into,
+    ``callee``), 'lifted' (a function made here), 'dynamic' (decided at run time), 'missing' (nothing is known to
+    differentiate it), 'inplace' (an operator that may change its left operand).  ``args`` and ``kwargs`` are the
+    operands, a method's owner first.
     """
 
     how: str

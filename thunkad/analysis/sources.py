@@ -217,7 +217,7 @@ def sources(resolved: Resolved, s: n.Stmt) -> tuple[str, ...]:
 
 
 def volatile_sources(resolved: Resolved) -> tuple[str, ...]:
-    """Names bound to captured parameters, or to other data outside, that may be written before the reverse sweep reads them."""
+    """Names bound to captured parameters, or to other data outside, that may be written before the sweep reads them."""
     if resolved.cache.get("outlives"):
         body = walk.statements(resolved.function.body)
         return tuple(s.target for s in body if type(s) is n.Assign and is_read(OUTSIDE_DATA, resolved.owner, s.value))

@@ -14,14 +14,14 @@ from thunkad.kinds.lattice import Num
 
 #: Methods that change their owner.
 MUTATING_METHODS = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put partition itemset resize add "
-    "discard setfield setflags byteswap".split()
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put partition itemset resize "
+    "add discard setfield setflags byteswap".split()
 )
 #: Functions that write into their first argument.
 WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def out_position(fn: Any) -> int | None:
     """The place at which ``fn`` takes ``out`` by position, or None."""
     if isinstance(fn, np.ufunc):
@@ -57,19 +57,29 @@ def first_is_written(site: Site | None, e: n.Call) -> n.Expr | None:
         if name in MUTATING_METHODS and not (site is not None and is_numpy(site.callee) and not is_method(site)):
             return e.func.value
         known = site is not None and site.how not in ("dynamic", "missing")
-        if name in WRITING_FUNCTIONS or name == "at" and not known:
+        if name in WRITING_FUNCTIONS or (name == "at" and not known):
             return e.args[0] if e.args else next((v for k, v in e.kwargs if k in ("dst", "a", "arr")), None)
         return None
-    if site is not None and is_numpy(site.callee) and getattr(site.callee, "__name__", "") in (*WRITING_FUNCTIONS, "at"):
+    if (
+        site is not None
+        and is_numpy(site.callee)
+        and getattr(site.callee, "__name__", "") in (*WRITING_FUNCTIONS, "at")
+    ):
         return site.args[0] if site.args else next((v for _, v in site.kwargs), None)
     return None
 
 
 def is_method(site: Site) -> bool:
     """Whether the callee is a method of an array, its owner the first argument."""
-    return getattr(site.callee, "__objclass__", None) is np.ndarray or bool(site.kinds) and not isinstance(site.kinds[0], Num)
+    return getattr(site.callee, "__objclass__", None) is np.ndarray or (
+        bool(site.kinds) and not isinstance(site.kinds[0], Num)
+    )
 
 
 def is_numpy(fn: Any) -> bool:
     module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
-    return isinstance(fn, np.ufunc) or isinstance(getattr(fn, "__self__", None), np.ufunc) or str(module).split(".")[0] == "numpy"
+    return (
+        isinstance(fn, np.ufunc)
+        or isinstance(getattr(fn, "__self__", None), np.ufunc)
+        or str(module).split(".")[0] == "numpy"
+    )

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from thunkad.emit.linker import Linker, Scan, all_parameters
+from thunkad.emit.linker import Linker, Scan
 from thunkad.ir import nodes as n
 from thunkad.runtime.closures import with_defaults
 

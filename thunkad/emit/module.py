@@ -145,7 +145,11 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _map_lines(
-    built: list[ast.stmt], parsed: list[ast.stmt], filename: str, lines: dict[int, tuple[str, int]], rules: dict[int, Place]
+    built: list[ast.stmt],
+    parsed: list[ast.stmt],
+    filename: str,
+    lines: dict[int, tuple[str, int]],
+    rules: dict[int, Place],
 ) -> None:
     for node, twin in zip(built, parsed):
         origin = getattr(node, "origin", 0)

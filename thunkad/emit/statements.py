@@ -66,7 +66,13 @@ class _Body:
                     s = n.If(test, following.body, following.orelse, line=following.line or s.line)
                     skip = True
             new = self._statement(s)
-            if type(s) is n.Delete and type(s.target) is n.Name and out and isinstance(out[-1], ast.Delete) and len(out[-1].targets) < 8:
+            if (
+                type(s) is n.Delete
+                and type(s.target) is n.Name
+                and out
+                and isinstance(out[-1], ast.Delete)
+                and len(out[-1].targets) < 8
+            ):
                 out[-1].targets += new[0].targets  # type: ignore[attr-defined]
                 continue
             bare = bare and type(s) is n.Comment

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad import pipeline
+from thunkad.compiled.build import Specialization, build, resolved_for
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.printed import rule_function
-from thunkad.compiled.build import Specialization, build, resolved_for
 from thunkad.compiled.root import Root
 from thunkad.compiled.target import target_of
 from thunkad.compiled.world import World, namespace_of

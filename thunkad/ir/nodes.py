@@ -107,7 +107,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Inplace:
-    """The value of ``left`` after ``left op= right``: the same object, changed, for an array; a new one for a number."""
+    """The value of ``left`` after ``left op= right``: the same object, changed, for an array; a new number else."""
 
     op: str
     left: Expr
@@ -210,7 +210,7 @@ ATOMS = (Name, Const, Global, Ref)
 
 @dataclass(slots=True)
 class Stmt:
-    """``line`` is the line in the user's file that the statement came from (0: none); ``site`` is filled by resolution."""
+    """``line``: where in the user's file the statement came from (0: nowhere); ``site`` is filled by resolution."""
 
     line: int = field(default=0, kw_only=True)
     site: Any = field(default=None, kw_only=True, repr=False, compare=False)
@@ -244,7 +244,8 @@ class Store(Stmt):
 class Update(Stmt):
     """``x[i] op= value`` or ``x.a op= value``, kept whole: its meaning depends on the kind of the target.
 
-    A ``Name`` as target stands only between lowering and ``versions``, which makes ``x_1 = Inplace(op, x, value)`` of it.
+    A ``Name`` as target stands only between lowering and ``versions``, which makes ``x_1 = Inplace(op, x, value)`` of
+    it.
     """
 
     target: Name | Index | Attr
@@ -322,9 +323,10 @@ class Try(Stmt):
     """``try: body``, ``except types as error: handler``, ``else: orelse``.
 
     ``types``: an expression over names of outside the function, evaluated when something was raised; None: whatever was
-    raised, and ``handler`` raises it again if it is not meant.  Once :mod:`thunkad.normal.guarded` is done, what the body
-    binds is read in ``orelse`` and after it only, so the two ways through a ``Try`` are like the arms of an ``If``.
-    ``raised``: a name that tells which way was gone; generated code only.  ``shielded``: errors of this library pass.
+    raised, and ``handler`` raises it again if it is not meant.  Once :mod:`thunkad.normal.guarded` is done, what the
+    body binds is read in ``orelse`` and after it only, so the two ways through a ``Try`` are like the arms of an
+    ``If``.  ``raised``: a name that tells which way was gone; generated code only.  ``shielded``: errors of this
+    library pass.
     """
 
     body: list[Stmt]

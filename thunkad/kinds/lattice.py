@@ -15,10 +15,10 @@ from thunkad.ir import nodes as n
 class Num:
     """A number or an array of numbers.
 
-    ``form``: 'python' (float, int, bool, complex), 'scalar' (a NumPy scalar), 'number' (one of these two), 'array', or 'any'
-    of these.
-    ``field``: 'bool', 'int', 'real', 'complex' or 'any'.  ``ndim``: the number of axes of an array, None if it is not known.
-    An operation whose result has no axes gives a 'scalar', as NumPy does; an 'array' may be one of those if ``ndim`` is None.
+    ``form``: 'python' (float, int, bool, complex), 'scalar' (a NumPy scalar), 'number' (one of these two), 'array', or
+    'any' of these.  ``field``: 'bool', 'int', 'real', 'complex' or 'any'.  ``ndim``: the number of axes of an array,
+    None if it is not known.  An operation whose result has no axes gives a 'scalar', as NumPy does; an 'array' may be
+    one of those if ``ndim`` is None.
     """
 
     form: str
@@ -128,9 +128,11 @@ PY_BOOL, PY_INT = Num("python", "bool"), Num("python", "int")
 PY_REAL, PY_COMPLEX = Num("python", "real"), Num("python", "complex")
 
 
-
 def shaped(field: str, ndim: int | None, array: bool = False) -> Num:
-    """What an operation gives whose result has ``ndim`` axes: a scalar if none, an array if some; ``array``: surely not a scalar."""
+    """What an operation gives whose result has ``ndim`` axes: a scalar if none, an array if some.
+
+    ``array``: surely not a scalar.
+    """
     if ndim is None:
         return Num("array" if array else "any", field)
     return Num("array", field, ndim) if ndim > 0 else Num("scalar", field)
@@ -212,7 +214,7 @@ def is_iterable(k: Kind) -> bool:
     """Whether a value of this kind can surely be iterated over."""
     if isinstance(k, Num):
         return bool(k.ndim)
-    return isinstance(k, (Tuple, Sequence, Mapping)) or isinstance(k, Opaque) and k.cls in (range, str)
+    return isinstance(k, (Tuple, Sequence, Mapping)) or (isinstance(k, Opaque) and k.cls in (range, str))
 
 
 def may_have_tangent(k: Kind) -> bool:

@@ -34,8 +34,8 @@ _MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6
 _ARRAYS = {(code, ndim): Num("array", field, ndim) for code, field in _FIELD_OF.items() for ndim in range(33)}
 _SCALARS = {code: Num("scalar", field) for code, field in _FIELD_OF.items()}
 _OPAQUE = (str, bytes, slice, range, type(Ellipsis), type(NotImplemented), np.dtype, bytearray)
-_CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, type, types.MethodDescriptorType,
-             types.WrapperDescriptorType)  # fmt: skip
+_CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, type,
+             types.MethodDescriptorType, types.WrapperDescriptorType)  # fmt: skip
 
 
 def kind_of(value: Any, depth: int = 0) -> Kind:
@@ -47,7 +47,7 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
         return _SCALARS.get(value.dtype.kind) or Opaque(type(value))
     if isinstance(value, np.ndarray):
         return _array(value, depth)
-    if isinstance(value, _CALLABLE) or value is np.matmul or callable(value) and not hasattr(value, "__dict__"):
+    if isinstance(value, _CALLABLE) or value is np.matmul or (callable(value) and not hasattr(value, "__dict__")):
         return Known(value)
     if isinstance(value, _OPAQUE):
         return Opaque(type(value))
@@ -103,7 +103,9 @@ def _builtin(value: Any, depth: int) -> Kind:
     if owner is None or isinstance(owner, (types.ModuleType, np.ufunc)):
         return Known(value)
     descriptor = getattr(type(owner), value.__name__, None)
-    return Known(value) if descriptor is None or isinstance(owner, type) else Method(descriptor, kind_of(owner, depth + 1))
+    return (
+        Known(value) if descriptor is None or isinstance(owner, type) else Method(descriptor, kind_of(owner, depth + 1))
+    )
 
 
 def _partial(value: Any, depth: int) -> Kind:

@@ -131,7 +131,11 @@ class _Forward:
             return [n.With(item, s.target, self.block(s.body, tuples, copies), **where)]
         if t is n.Try:
             facts = dict(tuples), dict(copies)
-            blocks = self.block(s.body, *facts), self.block(s.handler, dict(tuples), dict(copies)), self.block(s.orelse, *facts)
+            blocks = (
+                self.block(s.body, *facts),
+                self.block(s.handler, dict(tuples), dict(copies)),
+                self.block(s.orelse, *facts),
+            )
             for name in walk.assigned([s]):
                 self.forget(name, tuples, copies)
             return [n.Try(*blocks, s.types, s.error, **where)]

@@ -30,8 +30,8 @@ from thunkad.normal.exits import left_early
 from thunkad.runtime.exceptions import enter, leave, matches
 
 _MUTATING = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition add "
-    "discard at copyto place putmask put_along_axis fill_diagonal write writelines send".split()
+    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition "
+    "add discard at copyto place putmask put_along_axis fill_diagonal write writelines send".split()
 )
 MATCHES, ENTER, LEAVE = n.Ref("matches", matches), n.Ref("enter", enter), n.Ref("leave", leave)
 _FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
@@ -75,7 +75,7 @@ class _Cutter:
         return out
 
     def written_out(self, s: n.Stmt) -> list[n.Stmt]:
-        """``s`` with each ``with`` in it as what it does: its manager is entered, and left in a handler or after the block."""
+        """``s`` with each ``with`` in it as what it does: its manager is entered, and left in a handler or after it."""
         for inner in walk.blocks(s):
             inner[:] = [y for x in inner for y in self.written_out(x)]
         if type(s) is not n.With:
@@ -163,7 +163,9 @@ def own_objects(block: list[n.Stmt]) -> frozenset[str]:
 
 
 def _is_fresh(e: n.Expr) -> bool:
-    return type(e) in (*_FRESH, n.Const) or (type(e) is n.Call and type(e.func) is n.Ref and e.func.value in (set, dict, list))
+    return type(e) in (*_FRESH, n.Const) or (
+        type(e) is n.Call and type(e.func) is n.Ref and e.func.value in (set, dict, list)
+    )
 
 
 def changes(s: n.Stmt, own: frozenset[str]) -> bool:

@@ -26,8 +26,8 @@ from thunkad.normal.scopes import Scopes
 from thunkad.tree.parse import deep_recursion
 
 _TOPICS = (  # imported for the functions that they register
-    lower_comprehensions, lower_expressions, lower_functions, lower_generators, lower_guarded, lower_loops, lower_match, lower_statements,
-    lower_strings, lower_targets, lower_unsupported,
+    lower_comprehensions, lower_expressions, lower_functions, lower_generators, lower_guarded, lower_loops, lower_match,
+    lower_statements, lower_strings, lower_targets, lower_unsupported,
 )  # fmt: skip
 
 

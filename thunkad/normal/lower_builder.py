@@ -260,7 +260,7 @@ class Builder:
         self.emit(n.Store(n.Attr(self.own(name).atom, "value"), atom))
 
     def enter_outside(self, env: Env) -> None:
-        """Give the global variables that the function assigns their places, with their values of now where they are read."""
+        """Give the global variables that the function assigns their places, with their values where they are read."""
         for name in sorted(env.scope.bound):
             local = self.names.new(name)
             env.slots[name] = Slot(n.Name(local), outside=name)

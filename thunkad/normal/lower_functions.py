@@ -188,8 +188,10 @@ def generator_call(b: Builder, node: Any) -> tuple[Scope, Env] | None:
     return scope, b.env.of(owner)
 
 
-def run_generator(b: Builder, node: Any, generator: tuple[Scope, Env], consume: Callable[[n.Expr], None]) -> list[n.Stmt]:
-    """The body of a nested generator function in place of a call, with what becomes of each value in place of ``yield``."""
+def run_generator(
+    b: Builder, node: Any, generator: tuple[Scope, Env], consume: Callable[[n.Expr], None]
+) -> list[n.Stmt]:
+    """The body of a nested generator function in place of a call; ``consume`` stands in place of ``yield``."""
     scope, made = generator
     env = _entered(b, node, scope, made, made.defaults.get(node.func.id, {}))
     outer = b.env

@@ -53,7 +53,7 @@ def _yield_from(b: Builder, node: Any) -> n.Expr:
 
 
 def _give(b: Builder, node: Any) -> Any:
-    """What becomes of the values; it belongs to the innermost generator, so the outer one's ``yield`` is not its business."""
+    """What becomes of the values; it is of the innermost generator: the outer one's ``yield`` is not its business."""
     if not b.yielding:
         b.unsupported(node, "a generator can't be differentiated", "Collect the values in a list and return it.")
     mine = b.yielding[-1]
@@ -67,7 +67,10 @@ def _give(b: Builder, node: Any) -> Any:
 
 
 def generator_body(b: Builder, node: Any, name: str) -> n.Function:
-    """A generator function as one that returns the list of its values; :mod:`thunkad.adjoint.generators` judges its calls."""
+    """A generator function as one that returns the list of its values.
+
+    :mod:`thunkad.adjoint.generators` judges its calls.
+    """
     rows = b.names.new("rows")
     b.stable.add(rows)
     b.line = node.lineno

@@ -222,4 +222,4 @@ def _import_from(b: Builder, node: Any) -> None:
 
 @lowers("Global", "Nonlocal")
 def _declaration(b: Builder, node: Any) -> None:
-    """What they mean is in the scopes; an assignment to a variable of an enclosing function is refused where it stands."""
+    """What they mean is in the scopes; assigning to a variable of an enclosing function is refused where it stands."""

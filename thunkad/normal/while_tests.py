@@ -1,8 +1,8 @@
 """Loops whose test binds variables that outlive it.
 
 The test of a ``While`` runs once more than its body.  A variable bound there and read at the head or after the loop has
-no place where its carried copy could be bound, and one that the body reads would bring a derivative out of the test: such
-a loop becomes ``while True`` with its test as an ``if``.
+no place where its carried copy could be bound, and one that the body reads would bring a derivative out of the test:
+such a loop becomes ``while True`` with its test as an ``if``.
 """
 
 from __future__ import annotations

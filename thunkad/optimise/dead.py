@@ -1,8 +1,8 @@
-"""Dead code: statements whose results nothing reads are dropped, and values of which only the shape is read are not computed.
+"""Dead code: statements whose results nothing reads are dropped, and values whose shape alone is read not computed.
 
-One walk backwards keeps two sets, names whose *value* is read later and names of which only the *shape* is.  A statement
-that computes a name of the second kind is replaced by a stand-in of the same shape where its operation has one.  What may
-raise for reasons of shape leaves its check behind, so that slicing never turns an error into a number.
+One walk backwards keeps two sets, names whose *value* is read later and names of which only the *shape* is.  A
+statement that computes a name of the second kind is replaced by a stand-in of the same shape where its operation has
+one.  What may raise for reasons of shape leaves its check behind, so that slicing never turns an error into a number.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class _Free:
 class Purity:
     """What the clean-up may assume of expressions; made by the caller, who knows the sites.
 
-    ``pure(s)``: ``s`` may be dropped when its result is not read.  ``check(s)``: what must stay of it then (a shape check),
-    or None.  ``stand_in(s)``: an expression with the shape of its result, or None.
+    ``pure(s)``: ``s`` may be dropped when its result is not read.  ``check(s)``: what must stay of it then (a shape
+    check), or None.  ``stand_in(s)``: an expression with the shape of its result, or None.
     """
 
     pure: Callable[[n.Stmt], bool]
@@ -302,7 +302,7 @@ class _Eliminate:
             return not body
         needed = _slice_of(body, s.stop)
         return all(id(x) in needed for x in walk.statements(body)) and not any(
-            type(x) not in (n.Assign, n.Unpack, n.If) or type(x) is not n.If and not self.purity.pure(x)
+            type(x) not in (n.Assign, n.Unpack, n.If) or (type(x) is not n.If and not self.purity.pure(x))
             for x in walk.statements(body)
         )
 

@@ -1,11 +1,10 @@
 """The rule language, the rule table, and the library of rules.
 
-For users, ``thunkad.rules`` is also the table itself: its functions ``lookup``, ``edges``, ``remove`` and ``override``, and its
-``version``, are those of :mod:`thunkad.rules.registry`.
+For users, ``thunkad.rules`` is also the table itself: its functions ``lookup``, ``edges``, ``remove`` and ``override``,
+and its ``version``, are those of :mod:`thunkad.rules.registry`.
 """
 
 from typing import Any
-
 
 _PUBLIC = ("edges", "lookup", "override", "remove", "version")
 

@@ -1,4 +1,4 @@
-"""What NumPy has, and what the rule table says of each: for the coverage page, and for the test that nothing is left out."""
+"""What NumPy has, and what the rule table says of each: for the coverage page and the test that nothing is left out."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ UFUNC_METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
 #: Special methods and attributes through which Python and NumPy handle any object; no computation with its numbers.
 PROTOCOL = frozenset(
-    """__array_finalize__ __array_function__ __array_namespace__ __array_priority__ __array_ufunc__ __array_wrap__ __class__
-    __class_getitem__ __delattr__ __dir__ __dlpack_device__ __doc__ __format__ __getattribute__ __getstate__ __hash__ __init__
-    __init_subclass__ __module__ __new__ __reduce__ __reduce_ex__ __repr__ __setattr__ __setstate__
+    """__array_finalize__ __array_function__ __array_namespace__ __array_priority__ __array_ufunc__ __array_wrap__
+    __class__ __class_getitem__ __delattr__ __dir__ __dlpack_device__ __doc__ __format__ __getattribute__ __getstate__
+    __hash__ __init__ __init_subclass__ __module__ __new__ __reduce__ __reduce_ex__ __repr__ __setattr__ __setstate__
     __sizeof__ __str__ __subclasshook__""".split()
 )
 
@@ -56,7 +56,7 @@ def public_names(module: Any) -> Iterator[str]:
 
 
 def numpy_names() -> Iterator[tuple[str, Any]]:
-    """Every public function, ufunc, ufunc method, class, method and attribute of the installed NumPy, as (name, object)."""
+    """Every public function, ufunc, its methods, class, method and attribute of NumPy, as (name, object)."""
     from thunkad.rules.numpy.methods import ATTRIBUTES, METHODS
 
     load_library()
@@ -90,8 +90,8 @@ def kinds_of(target: Any) -> set[str]:
 def states(name: str, target: Any) -> list[str]:
     """What is known of a NumPy object; the test wants exactly one.
 
-    'rule' (reverse and forward), 'reverse only', 'forward only', 'composed' (looked inside, or written out), 'constant' (no
-    derivative flows), 'refused'.
+    'rule' (reverse and forward), 'reverse only', 'forward only', 'composed' (looked inside, or written out), 'constant'
+    (no derivative flows), 'refused'.
     """
     from thunkad.rules.numpy.methods import NON_DIFFERENTIABLE_ATTRIBUTES
 
@@ -103,7 +103,7 @@ def states(name: str, target: Any) -> list[str]:
         found.append("rule" if kinds >= {RRULE, FRULE} else "reverse only" if RRULE in kinds else "forward only")
     if ALTERNATIVE in kinds:
         found.append("composed")
-    if NON_DIFFERENTIABLE in kinds or name.startswith("ndarray.") and name[8:] in NON_DIFFERENTIABLE_ATTRIBUTES:
+    if NON_DIFFERENTIABLE in kinds or (name.startswith("ndarray.") and name[8:] in NON_DIFFERENTIABLE_ATTRIBUTES):
         found.append("constant")
     if reason_for(target) is not None:
         found.append("refused")
@@ -148,10 +148,10 @@ def page() -> str:
         "",
         f"Every public name of NumPy {np.__version__}, written by `python benchmarks/count_rules.py --page`.",
         "",
-        "*rule*: a reverse and a forward rule.  *composed*: looked inside, or written out in functions that have rules.",
-        "*constant*: no derivative flows.  *refused*: an error that says why, if a derivative is asked for; functions that",
-        "write in place (`np.put`, `x.sort()`) are followed where the compiler can.  `out=` is followed like any write, and",
-        "keywords in brackets are refused by name.",
+        "*rule*: a reverse and a forward rule.  *composed*: looked inside, or written out in functions that have",
+        "rules.  *constant*: no derivative flows.  *refused*: an error that says why, if a derivative is asked for;",
+        "functions that write in place (`np.put`, `x.sort()`) are followed where the compiler can.  `out=` is followed",
+        "like any write, and keywords in brackets are refused by name.",
         "",
         "| where | rule | composed | constant | refused |",
         "|---|---|---|---|---|",
@@ -184,10 +184,10 @@ def page() -> str:
 EDGES = (
     "## Where a slope is infinite",
     "",
-    "A zero cotangent times an infinite slope is NaN, as in the chain of slopes: `np.where(x < 1, 2 * x, np.sqrt(x))` at 0, or",
-    "`1 / (1 + np.exp(-x))` where the exponential overflows.  Guard the argument (`np.where(x > 0, x, 1.0)` inside the root), or",
-    "use the function that is made for it (`scipy.special.expit`).  Inside one rule (norms, powers, standard deviations) it is",
-    "guarded.",
+    "A zero cotangent times an infinite slope is NaN, as in the chain of slopes: `np.where(x < 1, 2 * x, np.sqrt(x))`",
+    "at 0, or `1 / (1 + np.exp(-x))` where the exponential overflows.  Guard the argument (`np.where(x > 0, x, 1.0)`",
+    "inside the root), or use the function that is made for it (`scipy.special.expit`).  Inside one rule (norms,",
+    "powers, standard deviations) it is guarded.",
 )
 
 #: The states of the coverage page, in its order.

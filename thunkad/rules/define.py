@@ -28,9 +28,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def rrule(fn: Any, *, keep_thunks: bool = False, surrogate: bool = False, layer: str = "user") -> Callable[[F], F]:
     """Register the decorated function as the reverse rule of ``fn``.
 
-    The rule takes the arguments of ``fn`` and returns ``(value, pullback)``; ``pullback(value_bar)`` returns one cotangent
-    for every positional parameter of the rule (none for keyword-only ones), plain or as a thunk.  A rule that returns None
-    says "look inside the function".  Annotations of the parameters are the typed signature.
+    The rule takes the arguments of ``fn`` and returns ``(value, pullback)``; ``pullback(value_bar)`` returns one
+    cotangent for every positional parameter of the rule (none for keyword-only ones), plain or as a thunk.  A rule that
+    returns None says "look inside the function".  Annotations of the parameters are the typed signature.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def rrule(fn: Any, *, keep_thunks: bool = False, surrogate: bool = False, layer:
 def frule(fn: Any, *, layer: str = "user") -> Callable[[F], F]:
     """Register the decorated function as the forward rule of ``fn``.
 
-    The rule takes the arguments of ``fn`` and, for each positional parameter ``a``, a keyword-only ``a_dot``, which is a
-    :class:`ZeroTangent` where the argument has no tangent; it returns ``(value, value_dot)``.
+    The rule takes the arguments of ``fn`` and, for each positional parameter ``a``, a keyword-only ``a_dot``, which is
+    a :class:`ZeroTangent` where the argument has no tangent; it returns ``(value, value_dot)``.
     """
 
     def register(rule: F) -> F:
@@ -72,8 +72,8 @@ def scalar_rule(fn: Any, *partials: Callable[..., Any], layer: str = "user") -> 
     fn : callable
         An elementwise function of one or more arguments, with NumPy broadcasting.
     *partials : callable
-        Either one function ``(result, *args) -> partial`` for each argument, or a single one that returns a tuple of all
-        partials.  Complex functions must be holomorphic in their arguments.
+        Either one function ``(result, *args) -> partial`` for each argument, or a single one that returns a tuple of
+        all partials.  Complex functions must be holomorphic in their arguments.
     """
     if not partials or not all(callable(p) for p in partials):
         raise RuleError(f"scalar_rule({name_of(fn)}, …) needs the partial derivatives as functions of (result, *args)")
@@ -168,7 +168,9 @@ def _check_unambiguous(entry: Entry) -> None:
         if covers(mine, theirs) or covers(theirs, mine):
             continue
         both = meet(mine, theirs)
-        if both is not None and not any(covers(s, both) and covers(mine, s) and covers(theirs, s) for s in map(signature_types, others)):
+        if both is not None and not any(
+            covers(s, both) and covers(mine, s) and covers(theirs, s) for s in map(signature_types, others)
+        ):
             raise ambiguous(other, entry)
 
 

@@ -24,8 +24,8 @@ class Entry:
     """One registration.
 
     ``function`` is the rule as written (an ``rrule``, an ``frule``, the Python body of an ``alternative``); for an
-    elementwise rule it is built from ``partials``.  ``types`` is the typed signature, one type for each leading positional
-    parameter (``object`` where nothing is said).
+    elementwise rule it is built from ``partials``.  ``types`` is the typed signature, one type for each leading
+    positional parameter (``object`` where nothing is said).
     """
 
     kind: str

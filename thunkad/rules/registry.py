@@ -111,7 +111,9 @@ class Rules:
             found = [e for e in TABLE.pending(fn) if e.layer == "user" and (not types or signature_types(e) == wanted)]
             TABLE.remove(*found)
         if not found:
-            raise RuleError(f"no rule was registered for {name_of(fn)}" + (f" with the types {show(wanted)}" if types else ""))
+            raise RuleError(
+                f"no rule was registered for {name_of(fn)}" + (f" with the types {show(wanted)}" if types else "")
+            )
 
     @contextlib.contextmanager
     def override(self, fn: Any, rule: Callable[..., Any] | None) -> Iterator[None]:

@@ -219,7 +219,7 @@ def _classes_of_number(form: str, field: str, ndim: int | None) -> tuple[Any, ..
     out: list[Any] = []
     if form in ("python", "number", "any"):
         out += map(Exact, _PYTHON[field])
-    if form in ("scalar", "number", "any") or form == "array" and ndim is None:
+    if form in ("scalar", "number", "any") or (form == "array" and ndim is None):
         out += map(Exact, _SCALAR[field])
     if form in ("array", "any"):
         out += map(_AnyArray, _SCALAR[field])

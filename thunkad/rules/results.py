@@ -15,7 +15,7 @@ def value_and_pullback(entry: Entry, found: Any) -> tuple[Any, Any]:
         raise RuleError(
             f"the rule for {name_of(entry.target)} returned {_described(found)}",
             entry.place,
-            "a rule returns (value, pullback), or None for \"no rule here: look inside\"",
+            'a rule returns (value, pullback), or None for "no rule here: look inside"',
         )
     return found
 

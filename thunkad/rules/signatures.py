@@ -44,7 +44,7 @@ def signature_types(entry: Entry) -> Signature:
 
 
 def read_early(entry: Entry, depth: int) -> None:
-    """Read the signature while the rule is registered, when names of the function that registers it can still be seen."""
+    """Read the signature while the rule is registered, while names of the function that registers it can be seen."""
     if entry.types is None and getattr(entry.function, "__annotations__", None):
         entry.types = _read(entry, sys._getframe(depth + 1).f_locals)
 
@@ -161,7 +161,11 @@ def _union(parts: tuple[Any, ...], entry: Entry | None) -> Type:
         out.extend(found if isinstance(found, tuple) else (found,))
     if object in out:
         return object
-    unique = [t for k, t in enumerate(out) if not any(narrower(t, o) and (k > j or not narrower(o, t)) for j, o in enumerate(out) if j != k)]
+    unique = [
+        t
+        for k, t in enumerate(out)
+        if not any(narrower(t, o) and (k > j or not narrower(o, t)) for j, o in enumerate(out) if j != k)
+    ]
     return unique[0] if len(unique) == 1 else tuple(sorted(unique, key=lambda t: (t.__name__, id(t))))
 
 

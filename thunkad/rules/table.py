@@ -11,7 +11,7 @@ import itertools
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from thunkad.errors import RuleError

@@ -135,7 +135,9 @@ def _explicit(entry: Entry) -> Template:
 
 def _without_docstring(body: list[Any]) -> list[Any]:
     first = body[0]
-    is_doc = isinstance(first, gast.Expr) and isinstance(first.value, gast.Constant) and isinstance(first.value.value, str)
+    is_doc = (
+        isinstance(first, gast.Expr) and isinstance(first.value, gast.Constant) and isinstance(first.value.value, str)
+    )
     return body[1:] if is_doc else body
 
 
@@ -203,7 +205,9 @@ def _value_of(e: n.Expr) -> Any:
     return None
 
 
-def _pullback(node: Any, outer: Any, function: Any, outer_local: set[str]) -> tuple[str, list[n.Stmt], list[n.Expr | None]]:
+def _pullback(
+    node: Any, outer: Any, function: Any, outer_local: set[str]
+) -> tuple[str, list[n.Stmt], list[n.Expr | None]]:
     seed = node.args.args[0].id
     body = _without_docstring(node.body)
     local = {seed, *_bound(body)}

@@ -13,7 +13,7 @@ from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent
 
 @shape_only("x")
 def unbroadcast(t_bar: Any, x: Any) -> Any:
-    """Sum a cotangent of a broadcast result down to the shape of the operand ``x`` (only the shape of ``x`` is read)."""
+    """Sum a cotangent of a broadcast result down to the shape of the operand ``x``, of which only that is read."""
     shape = np.shape(x)
     if np.shape(t_bar) == shape or isinstance(t_bar, NotImplementedTangent):
         return t_bar
@@ -46,7 +46,7 @@ def conjugate(x: Any) -> Any:
 
 @shape_only("x")
 def zeros(x: Any) -> Any:
-    """A fresh zero cotangent for ``x``: 0.0 for a number, a float buffer of the same layout for an array, else a zero tangent."""
+    """A fresh zero cotangent for ``x``: 0.0 for a number, a buffer of its layout for an array, else a zero tangent."""
     if isinstance(x, np.ndarray):
         kind = x.dtype.kind
         if kind in "fc":
@@ -74,7 +74,7 @@ _SHORT = (np.dtype(np.float32), np.dtype(np.float16))
 
 @shape_only("x")
 def expand(t_bar: Any, x: Any, axis: Any = None, keepdims: Any = False, where: Any = True, dtype: Any = None) -> Any:
-    """The cotangent of a reduction's result, put back on the reduced axes and broadcast (read-only) to the shape of ``x``.
+    """The cotangent of a reduction's result, put back on the reduced axes and broadcast (read-only) like ``x``.
 
     ``where`` and ``dtype`` are those of the reduction: entries left out get zero, and so does all of a reduction that
     rounds to integers.

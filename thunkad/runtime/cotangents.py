@@ -1,4 +1,4 @@
-"""Adding, indexing and materialising cotangents of any structure: what generated code calls where kinds are not known."""
+"""Adding, indexing and materialising cotangents of any structure: what generated code calls on unknown kinds."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
 
 
 def scalar_seed(value: Any) -> Any:
-    """The cotangent with which the gradient of ``value`` starts: one, after checking that ``value`` is one real number."""
+    """The cotangent with which the gradient of ``value`` starts: one, if ``value`` is one real number."""
     if isinstance(value, (float, int)) and not isinstance(value, bool):
         return 1.0
     if isinstance(value, (np.ndarray, np.generic)) and value.size == 1:
@@ -184,7 +184,8 @@ def scalar_seed(value: Any) -> Any:
         )
     raise NonScalarOutputError(
         f"grad needs a function that returns one real number (a scalar), but the output is {describe(value)}",
-        hint="return a number, for example np.sum(…); for larger outputs use jacobian or vjp; does a return statement miss?"
+        hint="return a number, for example np.sum(…); for larger outputs use jacobian or vjp; "
+        "does a return statement miss?"
         if value is None
         else "for larger outputs use jacobian or vjp",
     )
@@ -199,7 +200,7 @@ def describe(value: Any) -> str:
 
 
 def project(x_bar: Any, x: Any) -> Any:
-    """``x_bar`` as the gradient of ``x``: its dtype, real where ``x`` is real, its shape, its structure; zeros made explicit."""
+    """``x_bar`` as the gradient of ``x``: its dtype (real for a real ``x``), shape, structure; zeros made explicit."""
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, NotImplementedTangent):
         x_bar.demand()
@@ -218,7 +219,7 @@ def project(x_bar: Any, x: Any) -> Any:
 
 
 def _project_structure(x_bar: Any, x: Any) -> Any:
-    """The gradient of a container or object in its own structure, in fresh memory; ``NoTangent`` for leaves without one."""
+    """The gradient of a container or object in its structure, in fresh memory; ``NoTangent`` for leaves without one."""
     if isinstance(x, dict):
         return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -272,7 +273,7 @@ def _project_array(x_bar: Any, x: Any) -> Any:
 
 
 def project_copy(x_bar: Any, x: Any) -> Any:
-    """:func:`project`, into memory of its own: what is handed out must not be the user's array, a residual or a seed."""
+    """:func:`project`, into memory of its own: what is handed out must not be a user's array, residual or seed."""
     found = project(x_bar, x)
     return found.copy() if isinstance(found, np.ndarray) and (found is x_bar or found.base is not None) else found
 
@@ -295,8 +296,10 @@ def seed_of(value_bar: Any, value: Any) -> Any:
     if isinstance(value, (tuple, list)) and isinstance(value_bar, (tuple, list)):
         if len(value) != len(value_bar):
             raise CotangentError(f"the result has {len(value)} entries and its cotangent {len(value_bar)}")
-        return type(value_bar)(seed_of(b, v) for b, v in zip(value_bar, value)) if type(value_bar) in (tuple, list) else tuple(
-            seed_of(b, v) for b, v in zip(value_bar, value)
+        return (
+            type(value_bar)(seed_of(b, v) for b, v in zip(value_bar, value))
+            if type(value_bar) in (tuple, list)
+            else tuple(seed_of(b, v) for b, v in zip(value_bar, value))
         )
     if isinstance(value, dict) and isinstance(value_bar, dict):
         return {k: seed_of(b, value[k]) for k, b in value_bar.items()}

@@ -37,7 +37,7 @@ def set_positions(left: Any, right: Any, assume_unique: bool) -> tuple[Any, Any,
 
 
 def complex_arccos(x: Any) -> Any:
-    """``np.arccos`` of a complex number, which may lie on the branch cut: its slope there has the sign of the result."""
+    """``np.arccos`` of a complex number, maybe on the branch cut: its slope there has the sign of the result."""
     return np.arccos(x)
 
 

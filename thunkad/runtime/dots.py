@@ -168,7 +168,9 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
 
 
 def _has_fields(x: Any) -> bool:
-    named = isinstance(getattr(x, "__dict__", None), dict) or any("__slots__" in cls.__dict__ for cls in type(x).__mro__)
+    named = isinstance(getattr(x, "__dict__", None), dict) or any(
+        "__slots__" in cls.__dict__ for cls in type(x).__mro__
+    )
     return named and not callable(x) and not isinstance(x, (type, np.generic, float, int, complex, AbstractZero))
 
 

@@ -23,7 +23,8 @@ def piece_conditions(x: Any, condlist: Any, functions: int) -> list[Any]:
         conditions.append(~np.any(np.stack(conditions), axis=0))
     elif functions != len(conditions):
         raise ValueError(
-            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected"
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions "
+            "are expected"
         )
     return conditions
 

@@ -56,7 +56,7 @@ def is_sequence(bins: Any) -> bool:
 
 def histogram2d_bins(bins: Any) -> Any:
     """The bins of ``np.histogram2d`` as those of ``np.histogramdd``: edges alone are for both variables."""
-    if is_sequence(bins) and len(bins) == 2 or not np.ndim(bins):
+    if (is_sequence(bins) and len(bins) == 2) or not np.ndim(bins):
         return bins
     return [np.asarray(bins), np.asarray(bins)]
 

@@ -1,8 +1,8 @@
 """What calls such as ``np.put`` and ``np.fill_diagonal`` moved where, and its reverse.
 
-A *move* is a pair: a mask of the elements that were written, and for each of them the place in the values that it came from.
-It is found by running the function itself on numbers of places instead of values, so it knows repeated indices, values that
-are used again, and every keyword just as the function does.
+A *move* is a pair: a mask of the elements that were written, and for each of them the place in the values that it came
+from.  It is found by running the function itself on numbers of places instead of values, so it knows repeated indices,
+values that are used again, and every keyword just as the function does.
 """
 
 from __future__ import annotations
@@ -64,4 +64,3 @@ def scattered(chosen_bar: Any, x: Any, like: Any, where: Any) -> Any:
     whole = np.zeros(np.shape(like), np.asarray(chosen_bar).dtype)
     whole[spread(where, like)] = chosen_bar
     return unbroadcast(whole, x)
-

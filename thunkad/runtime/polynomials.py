@@ -100,7 +100,7 @@ def basis_slopes(x: Any, deg: Any, val: Callable[..., Any], der: Callable[..., A
 
 
 def roots_bar(y_bar: Any, y: Any, c: Any, vander: Callable[..., Any], slope: Any) -> Any:
-    """The cotangent of the coefficients ``c`` whose polynomial has the roots ``y`` (and there the derivative ``slope``)."""
+    """The cotangent of the coefficients ``c`` whose polynomial has the roots ``y``, and there the slopes ``slope``."""
     return real_if_real(-(conjugate(vander(y, len(c) - 1)).T @ (y_bar / conjugate(slope))), c)
 
 

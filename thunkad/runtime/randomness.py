@@ -1,7 +1,7 @@
 """Derivatives of random draws by their parameters, the draw itself kept.
 
-A draw ``y`` with a location and a scale is ``y = loc + scale * e`` with ``e`` free of both; where the scale is zero, so that
-``y`` no longer shows ``e``, the derivative by the scale is given as zero.
+A draw ``y`` with a location and a scale is ``y = loc + scale * e`` with ``e`` free of both; where the scale is zero, so
+that ``y`` no longer shows ``e``, the derivative by the scale is given as zero.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def find_source(fn: FunctionType) -> Source:
 
 
 def find_own_source(fn: FunctionType, place: int = 0) -> Source:
-    """:func:`find_source` for functions of this library, whose files do not change while they are in use: not compiled again.
+    """:func:`find_source` for functions of this library, whose files don't change while in use: not compiled again.
 
     ``place`` says which lambda it is, counted from the left, where several begin on one line.
     """
@@ -90,7 +90,7 @@ def find_own_source(fn: FunctionType, place: int = 0) -> Source:
         module = parsed(filename, text)
         here = [c for c in functions(module.tree, code.co_name, code.co_firstlineno) if _names_fit(c, fn)]
         here.sort(key=lambda c: c.node.col_offset)
-        if len(here) == 1 or here and place < len(here) and code.co_name == "<lambda>":
+        if len(here) == 1 or (here and place < len(here) and code.co_name == "<lambda>"):
             return _source(here[place if len(here) > 1 else 0], module)
     return find_source(fn)
 
@@ -112,9 +112,7 @@ def _find(fn: FunctionType, module: ParsedModule) -> Candidate | None:
 def _names_fit(candidate: Candidate, fn: FunctionType) -> bool:
     """A cheap look before compiling: as many parameters as ``fn`` has."""
     args, code = candidate.node.args, fn.__code__
-    return (
-        len(args.posonlyargs) + len(args.args) == code.co_argcount and len(args.kwonlyargs) == code.co_kwonlyargcount
-    )
+    return len(args.posonlyargs) + len(args.args) == code.co_argcount and len(args.kwonlyargs) == code.co_kwonlyargcount
 
 
 def _source(found: Candidate, module: ParsedModule) -> Source:

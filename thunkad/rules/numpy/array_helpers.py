@@ -1,7 +1,7 @@
 """Rules of the runtime helpers that the array rules call: for derivatives of derivatives.
 
-A helper that selects by value (the largest entry, the sorted order) is constant in the values that it selects by: what it
-selects changes at isolated points only.
+A helper that selects by value (the largest entry, the sorted order) is constant in the values that it selects by: what
+it selects changes at isolated points only.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def amin(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
 
 if hasattr(np, "row_stack"):  # deprecated in NumPy 2
 
-    @alternative(np.row_stack)
+    @alternative(np.row_stack)  # noqa: NPY201 - where it still is, it has a rule
     def row_stack(tup, *, dtype=None, casting="same_kind"):
         return np.vstack(tup, dtype=dtype, casting=casting)
 

@@ -1,7 +1,7 @@
 """Random numbers: draws are constants, but for their dependence on parameters of location, scale and simple shape.
 
-The draw itself is kept: the derivative of ``rng.normal(loc, scale)`` is that of ``loc + scale * e`` with ``e`` fixed.  The
-functions of ``np.random`` are methods of a hidden ``RandomState``, and found as such.
+The draw itself is kept: the derivative of ``rng.normal(loc, scale)`` is that of ``loc + scale * e`` with ``e`` fixed.
+The functions of ``np.random`` are methods of a hidden ``RandomState``, and found as such.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The methods ``reduce``, ``accumulate``, ``reduceat`` and ``outer`` of universal functions of two arguments.
 
-Those of sums, products and extremes have rules of their own; all others are written out with the function itself, which is
-then looked into.  ``at`` writes into its first argument.
+Those of sums, products and extremes have rules of their own; all others are written out with the function itself, which
+is then looked into.  ``at`` writes into its first argument.
 """
 
 from __future__ import annotations

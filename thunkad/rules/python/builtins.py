@@ -1,7 +1,7 @@
 """Python's built-in functions with active values.
 
-Iterators (``zip``, ``enumerate``, ``reversed``, ``map``, ``filter``) are made into lists: their elements are needed again in
-reverse order.  ``abs`` is in :data:`thunkad.rules.python.operators.OPERATORS`.
+Iterators (``zip``, ``enumerate``, ``reversed``, ``map``, ``filter``) are made into lists: their elements are needed
+again in reverse order.  ``abs`` is in :data:`thunkad.rules.python.operators.OPERATORS`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The :mod:`operator` module: which NumPy function each operator is on numbers and arrays, and what it is on anything else.
 
-An operator on numbers or arrays resolves by :data:`OPERATORS`; on anything else it is a special method, which the compiler
-finds by itself (so there are no alternative bodies here for those: the body would be the operator again).
+An operator on numbers or arrays resolves by :data:`OPERATORS`; on anything else it is a special method, which the
+compiler finds by itself (so there are no alternative bodies here for those: the body would be the operator again).
 """
 
 from __future__ import annotations

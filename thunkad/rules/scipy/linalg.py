@@ -1,6 +1,7 @@
 """``scipy.linalg``: solving, factors and functions of matrices.
 
-A matrix that is said to be symmetric, or of which one triangle is read, gets the cotangent of the whole symmetric matrix.
+A matrix that is said to be symmetric, or of which one triangle is read, gets the cotangent of the whole symmetric
+matrix.
 """
 
 from __future__ import annotations
@@ -45,9 +46,8 @@ from thunkad.runtime.linalg import det_bar, det_dot, inverse_bar
 from thunkad.tangents import NoTangent, ZeroTangent, thunk
 
 RESULT_KINDS.update(
-    {
-        f: any_number
-        for f in (
+    dict.fromkeys(
+        (
             linalg.solve,
             linalg.solve_triangular,
             linalg.solve_banded,
@@ -59,8 +59,9 @@ RESULT_KINDS.update(
             linalg.expm,
             linalg.solve_sylvester,
             linalg.norm,
-        )
-    }
+        ),
+        any_number,
+    )
 )
 
 
