@@ -12,6 +12,7 @@ I5 = np.array([2, 0, 2, 3, 0])
 F = np.asfortranarray(A)
 C = np.array([0.4 + 1.1j, -0.7 + 0.2j, 1.2 - 0.5j])
 
+REFUSED: set[str] = set()
 PROGRAMS: dict[str, tuple[str, tuple]] = {}
 
 

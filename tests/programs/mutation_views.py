@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from mutation_arrays import A, F, S, V, X, C
 
+#: What is refused, with a rewrite in the message.
+REFUSED = {"flat_item", "flat_fancy", "flat_all", "einsum_diag", "nan_to_num"}
 PROGRAMS: dict[str, tuple[str, tuple]] = {}
 
 
@@ -59,7 +61,7 @@ lines("expand_dims", (X, S), "x, s", "c = np.expand_dims(y, 0); c[0, 1] = s", W)
 lines("newaxis_view", (X, S), "x, s", "c = y[:, None]; c *= s; c[0] = 1.0", W)
 lines("atleast_2d", (X, S), "x, s", "c = np.atleast_2d(y); c[0] *= s", W)
 lines("asarray", (X, S), "x, s", "c = np.asarray(y); c *= s", W)
-lines("asarray_dtype", (X, S), "x, s", "c = np.asarray(y, dtype=np.float32); c *= np.float32(2); y[0] = s", W + " + np.sum(c)")
+lines("asarray_dtype", (X, S), "x, s", "c = np.asarray(y, dtype=complex); c *= 2j; y[0] = s", W + " + np.sum(c.imag)")
 lines("array_copies", (X, S), "x, s", "c = np.array(y); c *= s; y[0] = s", W + " + np.sum(c ** 3)")
 lines("array_no_copy", (X, S), "x, s", "c = np.array(y, copy=None); c *= s; y[0] = s", W + " + np.sum(c ** 3)")
 lines("copy_method", (X, S), "x, s", "c = y.copy(); c *= s; y[0] = s", W + " + np.sum(c ** 3)")

@@ -50,6 +50,7 @@ class Bars:
         self.links: list[Any] = []  # branches and loops emitted so far, with their forward twins
         self.shadowed: dict[str, str] = {}  # names whose cotangent follows memory, see thunkad.adjoint.mutation
         self.shadows = ""  # the name of the run's Shadows
+        self.then: dict[str, str] = {}  # containers that were changed since → what they were where this step's statement ran
         self.fetched: set[str] = set()  # shadowed names whose shadow is at hand under the name of their cotangent
 
     # ------------------------------------------------------------ names and kinds
@@ -138,7 +139,7 @@ class Bars:
         mode = self.shadowed.get(x)
         if mode == "any":
             bar = self.live.get(x)
-            args = (n.Name(x), ZERO_REF if bar is None else bar.expr, expr)
+            args = (n.Name(self.then.get(x, x)), ZERO_REF if bar is None else bar.expr, expr)
             self.assign(x, n.Call(n.Attr(n.Name(self.shadows), "accumulate"), args), False, True)
             return
         if mode is not None:
@@ -189,9 +190,7 @@ class Bars:
         if mode == "array":
             return Bar(n.Name(self.bar_name(x)))
         bar = self.live.pop(x, None)
-        take = n.Call(n.Attr(n.Name(self.shadows), "of"), (n.Name(x),))
-        if mode == "any":
-            take = n.Call(n.Attr(n.Name(self.shadows), "take"), (n.Name(x), ZERO_REF if bar is None else bar.expr))
+        take = n.Call(n.Attr(n.Name(self.shadows), "take"), (n.Name(self.then.get(x, x)), ZERO_REF if bar is None else bar.expr))
         name = self.names.new(f"{x}_bar")
         self.emit(n.Assign(name, take))
         return Bar(n.Name(name), False, True)
@@ -220,7 +219,7 @@ class Bars:
         if mode == "array" and not maybe_zero:
             self.emit(n.Update(bar, "+", expr))
         else:
-            self.emit(n.Effect(n.Call(n.Attr(n.Name(self.shadows), "add"), (n.Name(x), expr))))
+            self.emit(n.Effect(n.Call(n.Attr(n.Name(self.shadows), "add"), (n.Name(self.then.get(x, x)), expr))))
 
     def fetch(self, names: Any) -> None:
         """Bring the shadows of these names to hand, once in a block."""

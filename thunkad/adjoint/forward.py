@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from thunkad.adjoint.bars import Bars
-from thunkad.adjoint.control import IfStep, LoopStep, trailing_copies
+from thunkad.adjoint.control import IfStep, LoopStep
 from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.guarded import guarded
 from thunkad.adjoint.inline import bind_rule
+from thunkad.adjoint.iteration import live_iteration
 from thunkad.adjoint.mutation import KEEP
 from thunkad.adjoint.steps import (
     AppendStep,
@@ -27,7 +28,7 @@ from thunkad.adjoint.steps import (
     UnpackStep,
 )
 from thunkad.analysis.activity import written
-from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
+from thunkad.analysis.aliases import NOTHING_SHARED, SELECT_BY_VALUE, Sharing
 from thunkad.analysis.entries import display_entries
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import is_source
@@ -35,7 +36,7 @@ from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Num, Tuple, is_iterable
+from thunkad.kinds.lattice import PY_INT, Kind, Tuple, is_iterable
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
@@ -89,6 +90,11 @@ class Forward:
     # ------------------------------------------------------------ statements
 
     def statement(self, s: n.Stmt, out: list[n.Stmt], steps: Block) -> None:
+        start = len(out), len(steps.steps)
+        self.one(s, out, steps)
+        self.mutation.remember(s, out, start[0], steps.steps[start[1] :])
+
+    def one(self, s: n.Stmt, out: list[n.Stmt], steps: Block) -> None:
         t = type(s)
         self.current = s
         s = as_display(s, self.resolved.sites.get(id(s)))
@@ -209,12 +215,12 @@ class Forward:
     def loop(self, s: n.For | n.While, out: list[n.Stmt], steps: Block) -> None:
         bound = walk.assigned([s])
         if type(s) is n.For:
-            iterable, count, index_step = s.iter, s.count, None
+            iterable, count = s.iter, s.count
+            first: list[Any] = []
             if s.target in self.active and self.is_active(s.iter):
-                iterable, count, index_step = self.iterate(s, out, steps)
+                iterable, count, first = self.iterate(s, out, steps)
             body, inner = self.block(s.body)
-            if index_step is not None:
-                inner.steps.insert(0, index_step)
+            inner.steps[:0] = first
             unsure = type(iterable) is n.Name and not is_iterable(self.resolved.kind(iterable))
             forward: Any = n.For(s.target, iterable, body, s.stop, count, line=s.line, site=CHECKED if unsure else None)
             bound |= {count} if count is not None else set()
@@ -227,9 +233,12 @@ class Forward:
         if inner.steps:
             steps.steps.append(LoopStep(s.line, forward, inner, bound, self.names.new("saved")))
 
-    def iterate(self, s: n.For, out: list[n.Stmt], steps: Block) -> tuple[n.Expr, str, IndexStep]:
+    def iterate(self, s: n.For, out: list[n.Stmt], steps: Block) -> tuple[n.Expr, str, list[Any]]:
         """Iteration over an active value: its items are read by index in reverse."""
         site = self.resolved.sites.get(id(s))
+        live = live_iteration(self, s, site, out)
+        if live is not None:
+            return live
         if type(s.iter) is n.Name:
             source = s.iter.id
         else:
@@ -240,7 +249,7 @@ class Forward:
             self.call(n.Assign(source, s.iter, line=s.line), source, site, out, steps)
         count = s.count or self.names.new("k")
         self.resolved.kinds[count] = PY_INT
-        return n.Name(source), count, self.mutation.item_step(s, source, count)
+        return n.Name(source), count, [self.mutation.item_step(s, source, count)]
 
     # ------------------------------------------------------------ calls and operators
 
@@ -330,10 +339,15 @@ class Forward:
         """A rule that can't be pasted is called as it stands."""
         pullback = self.names.new(f"{target}_pullback")
         rule = n.Ref(f"{getattr(entry.target, '__name__', 'function')}_rule", entry.function)
-        args = tuple(self.mutation.kept(self.current, a, out) for a in site.args)
-        kwargs = tuple((k, self.mutation.kept(self.current, v, out)) for k, v in site.kwargs)
         made = target
-        if self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
+        if self.mutation.is_reference(site):
+            args, kwargs = self.mutation.by_reference(site, out)
+            selects = True
+        else:
+            args = tuple(self.mutation.kept(self.current, a, out) for a in site.args)
+            kwargs = tuple((k, self.mutation.kept(self.current, v, out)) for k, v in site.kwargs)
+            selects = getattr(site.callee, "__name__", "") in SELECT_BY_VALUE
+        if not selects and self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
             if self.mutation.aliases.is_mutated(target) and not self.mutation.is_simple(target):
                 raise self.unsupported(s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first")
             made = self.names.new(target)  # the pullback may hold it, and the caller may write into what it gets
@@ -473,9 +487,6 @@ def replace_callee(s: n.Assign, site: Site) -> Site:
     return replace(site, callee=site.callee)
 
 
-def loop_header(loop: n.For | n.While) -> set[str]:
-    return {c.target for c in trailing_copies(loop.body)}
-
 
 def maybe_unbound(resolved: Resolved) -> frozenset[str]:
     return frozenset(resolved.hollow)
@@ -488,9 +499,6 @@ def as_display(s: n.Stmt, site: Site | None) -> n.Stmt:
     keys, values = tuple(n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
     return n.Assign(s.target, n.DictExpr(keys, values), line=s.line)
 
-
-def is_number(kind: Kind) -> bool:
-    return isinstance(kind, Num) or kind is UNKNOWN
 
 
 def make_bars(resolved: Resolved, active: frozenset[str], names: Names) -> Bars:

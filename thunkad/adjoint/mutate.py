@@ -9,18 +9,17 @@ import operator
 from dataclasses import replace
 from typing import Any
 
+from thunkad.adjoint.containers import ChangeStep, Containers
 from thunkad.adjoint.mutation import (
     KEEP,
     SHARES,
     AddStep,
-    ExtendStep,
     ListStep,
     ReadStep,
     ShadowDisplayStep,
     SlotStep,
     StoreStep,
     UnlessView,
-    UnsortStep,
     UpdatePartStep,
     UpdateStep,
     WholeStep,
@@ -28,25 +27,26 @@ from thunkad.adjoint.mutation import (
     is_simple_list,
 )
 from thunkad.adjoint.writers import Writers
-from thunkad.adjoint.steps import Block, CopyStep, IndexStep
-from thunkad.analysis.aliases import _VIEWS, Aliases, Sharing, basic, has_memory
+from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, InlineStep, OutlinedStep, UnpackStep
+from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, Sharing, basic, has_memory
 from thunkad.analysis.sites import Site
 from thunkad.analysis.writing import out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Sequence, item_of
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.results import binary, element
-from thunkad.runtime.shadows import check_fresh, must_be_array, sorted_order
+from thunkad.runtime.shadows import check_fresh, must_be_array, shallow, then
 
+THEN = n.Ref("then", then)
 CHECK_FRESH = n.Ref("check_fresh", check_fresh)
 MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)
 _INPLACE = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
-    "%": operator.imod, "**": operator.ipow, "@": operator.imatmul,
+    "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "|": operator.ior,
 }  # fmt: skip
 
 
-class Mutation(Writers):
+class Mutation(Writers, Containers):
     """The part of the forward pass that knows memory."""
 
     def __init__(self, forward: Any, aliases: Aliases, shadowed: dict[str, str]) -> None:
@@ -91,6 +91,55 @@ class Mutation(Writers):
     def is_simple(self, name: str) -> bool:
         return is_simple_list(self.fw.resolved, self.aliases, name)
 
+    def is_reference(self, site: Site) -> bool:
+        """Whether a callee hands on what it is given, so that it can't be called with copies."""
+        return getattr(site.callee, "__name__", "") in HAND_ON and site.entry is not None and site.entry.layer == "library"
+
+    def by_reference(self, site: Site, out: list[n.Stmt]) -> tuple[tuple[n.Expr, ...], Any]:
+        """The arguments of such a callee: containers that may change as they are now, arrays themselves."""
+
+        def held(e: n.Expr) -> n.Expr:
+            if type(e) is not n.Name or isinstance(self.kind(e), Num) or self.kept(self.fw.current, e, []) == e:
+                return e
+            name = self.fw.names.new(f"{e.id}_kept")
+            out.append(n.Assign(name, n.Call(n.Ref("shallow", shallow), (e,)), line=self.fw.current.line))
+            return n.Name(name)
+
+        return tuple(map(held, site.args)), tuple((k, held(v)) for k, v in site.kwargs)
+
+    def remember(self, s: n.Stmt, out: list[n.Stmt], place: int, steps: list[Any]) -> None:
+        """Where a container is read as a whole and changed later: how it was, since that is what its cotangent fits."""
+        for step in steps:
+            if not isinstance(step, (InlineStep, OutlinedStep, DisplayStep, UnpackStep, UnlessView, ChangeStep, UpdateStep)):
+                continue
+            inner = step.inner if isinstance(step, UnlessView) else step
+            target = getattr(inner, "target", "")
+            if s.site == "carried":
+                self.remember_carried(s, out, step)
+                continue
+            if self.shadowed.get(target, "array") != "array" and self.may_change(s, n.Name(target)):
+                then = self.fw.names.new(f"{target}_then")
+                out.append(n.Assign(then, n.Call(THEN, (n.Name(target),)), line=s.line))
+                step.then = {**step.then, target: then}
+            for name in sorted(inner.reads() & self.shadowed.keys()):
+                if self.shadowed[name] == "array" or not self.may_change(s, n.Name(name)):
+                    continue
+                then = self.fw.names.new(f"{name}_then")
+                out.insert(place, n.Assign(then, n.Call(THEN, (n.Name(name),)), line=s.line))
+                step.then = {**step.then, name: then}
+
+    def remember_carried(self, s: n.Stmt, out: list[n.Stmt], step: Any) -> None:
+        """The same for a copy at the end of a loop's body, where nothing may come between the copies."""
+        source, target = step.source, step.target
+        if not any(x in self.shadowed and self.shadowed[x] != "array" and self.may_change(s, n.Name(x)) for x in (source, target)):
+            return
+        then = self.fw.names.new(f"{source}_then")
+        place = len(out)
+        while place and type(out[place - 1]) is n.Assign and out[place - 1].site == "carried":
+            place -= 1
+        out.insert(place, n.Assign(then, n.Call(THEN, (n.Name(source),)), line=s.line))
+        step.then = {**step.then, source: then, target: then}
+
     def item_step(self, s: n.For, source: str, count: str) -> Any:
         """The step of what an iteration over ``source`` binds."""
         if source in self.shadowed:
@@ -114,16 +163,10 @@ class Mutation(Writers):
             steps.steps.append(ListStep(s.line, s.target, ("pop", ()), s.value))
             return True
         if t is n.Delete and type(s.target) is n.Index and self.is_shadowed(s.target.value):
-            if not isinstance(self.kind(s.target.value), Sequence):
-                raise self.fw.unsupported(s, "del of an entry of a container that is differentiated")
-            if type(s.target.index) is n.Slice:
-                raise self.fw.unsupported(s, "del of a slice of a list that is differentiated")
-            position = self.fw.names.new("position")
-            where = n.Call(n.Ref("position_in", _position_in), (s.target.index, s.target.value))
-            out.append(n.Assign(position, where, line=s.line))
-            out.append(self.fw.copy(s))
-            steps.steps.append(ListStep(s.line, s.target.value.id, ("insert", (n.Name(position),)), None))
+            self.change(s, None, s.target.value, "__delitem__", (s.target.index,), (), out, steps)
             return True
+        if t is n.Delete and type(s.target) is n.Attr and self.is_shadowed(s.target.value):
+            raise self.fw.unsupported(s, "del of an attribute of an object that is differentiated")
         if t is n.Effect and type(s.value) is n.Call:
             return self.call(s, None, s.value, out, steps)
         if t is n.Assign:
@@ -148,10 +191,20 @@ class Mutation(Writers):
         if type(s.target) is n.Attr and isinstance(self.kind(base), Num):
             target = n.Index(self.part(s, base, s.target.name, out, steps), n.Const(Ellipsis))
             self.write(s, target, s.value, out, steps)
+        elif type(s.target) is n.Index and self.may_be_slice(base, s.target.index):
+            self.change(s, None, base, "__setitem__", (s.target.index, s.value), (), out, steps)
+            return True
         else:
             self.write(s, s.target, s.value, out, steps)
         out.append(self.fw.copy(s))
         return True
+
+    def may_be_slice(self, base: n.Name, index: n.Expr) -> bool:
+        """Whether this may store into a slice of a list, which can change its length."""
+        kind, at = self.kind(base), self.kind(index) if type(index) is n.Name else None
+        if isinstance(kind, (Num, Mapping)):
+            return False
+        return type(index) is n.Slice or at is UNKNOWN or isinstance(at, Opaque) and at.cls is slice
 
     def part(self, s: n.Stmt, base: n.Name, name: str, out: list[n.Stmt], steps: Block) -> n.Name:
         """The real or imaginary part of an array, which is a view that may be written."""
@@ -256,6 +309,9 @@ class Mutation(Writers):
             return True
         if s.target not in self.fw.active:
             return False
+        if id(s) in self.aliases.disturbed:
+            hint = "iterate over a list(…) of it, or by index"
+            raise self.fw.unsupported(s, "an iterator over a value that is changed before the iterator is used up", hint)
         if t is n.Index and self.is_shadowed(e.value):
             self.read(s, s.target, e.value.id, e.index, out, steps)
             return True
@@ -270,7 +326,7 @@ class Mutation(Writers):
             out.append(self.fw.copy(s))
             steps.steps.append(ShadowDisplayStep(s.line, s.target, e))
             return True
-        if site is not None and site.how == "rule" and getattr(site.callee, "__name__", "") in _VIEWS and site.args:
+        if site is not None and site.how == "rule" and getattr(site.callee, "__name__", "") in VIEWS and site.args:
             return self.view(s, site, out, steps)
         return False
 
@@ -314,8 +370,6 @@ class Mutation(Writers):
         """``x op= v`` on what may be an array or a list."""
         active = s.target in self.fw.active
         left = site.kinds[0]
-        if isinstance(left, Sequence) and left.cls is list and e.op == "+":
-            return self.extend(s, s.target, e.left, e.right, out, steps, copy=active)
         sure = isinstance(left, Num) and left.form == "array"
         if not sure and active:
             undo = self.fw.names.new("undo")
@@ -396,83 +450,3 @@ class Mutation(Writers):
             n.Name(i) for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs))) for i in walk.names(a) if i in self.shadowed
         )
         return n.Call(CHECK_FRESH, (n.Name(target), *operands)) if target in self.shadowed and operands else None
-
-    def method(self, s: n.Stmt, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
-        kind = self.kind(owner)
-        if isinstance(kind, Sequence) and kind.cls is list and (not e.kwargs or name == "sort"):
-            if name == "append":
-                step: Any = ListStep(s.line, owner.id, ("pop", ()), e.args[0])
-            elif name == "insert":
-                step = ListStep(s.line, owner.id, ("pop", (e.args[0],)), e.args[1])
-            elif name == "pop":
-                # the last entry goes back to the end of the list of slots; the primal's list may have any length by then
-                step = ListStep(s.line, owner.id, ("append", ()), None, target)
-            elif name == "reverse":
-                step = ListStep(s.line, owner.id, ("reverse", ()), None)
-            elif name == "sort":
-                return self.sort(s, e, owner, out, steps)
-            elif name == "extend":
-                return self.extend(s, None, owner, e.args[0], out, steps, copy=True)
-            else:
-                raise self.fw.unsupported(s, f"list.{name}() on a list that is differentiated")
-            if name == "pop" and e.args:
-                position = self.fw.names.new("position")
-                where = n.Call(n.Ref("position_in", _position_in), (e.args[0], owner))
-                out.append(n.Assign(position, where, line=s.line))
-                step = ListStep(s.line, owner.id, ("insert", (n.Name(position),)), None, target)
-            out.append(self.fw.copy(s))
-            steps.steps.append(step)
-            return True
-        if isinstance(kind, Mapping) and name == "update" and len(e.args) <= 1:
-            return self.dict_update(s, e, owner, out, steps)
-        raise self.fw.unsupported(s, f"the in-place method .{name}() on a value that is differentiated")
-
-    def sort(self, s: n.Stmt, e: n.Call, owner: n.Name, out: list[n.Stmt], steps: Block) -> bool:
-        order = self.fw.names.new("order")
-        out.append(n.Assign(order, n.Call(n.Ref("sorted_order", sorted_order), (owner,), e.kwargs), line=s.line))
-        out.append(self.fw.copy(s))
-        steps.steps.append(UnsortStep(s.line, owner.id, order))
-        return True
-
-    def dict_update(self, s: n.Stmt, e: n.Call, owner: n.Name, out: list[n.Stmt], steps: Block) -> bool:
-        out.append(self.fw.copy(s))
-        for key, value in e.kwargs:
-            if key is None:
-                raise self.fw.unsupported(s, "dict.update(**more) on a dict that is differentiated")
-            steps.steps.append(SlotStep(s.line, owner.id, n.Const(key), value))
-        if e.args:
-            other = self.kind(e.args[0])
-            if not (isinstance(other, Mapping) and other.entries is not None and type(e.args[0]) is n.Name):
-                raise self.fw.unsupported(s, "dict.update with a dict whose keys are not known")
-            for key, kind in other.entries:
-                part = self.temporary(kind)
-                out.append(n.Assign(part, n.Index(e.args[0], n.Const(key)), line=s.line))
-                steps.steps.append(ReadStep(s.line, part, e.args[0].id, n.Const(key), True, kind, None))
-                steps.steps.append(SlotStep(s.line, owner.id, n.Const(key), n.Name(part)))
-        return True
-
-    def extend(self, s: n.Stmt, target: str | None, owner: n.Expr, values: n.Expr, out: list[n.Stmt], steps: Block,
-               copy: bool) -> bool:  # fmt: skip
-        """``owner.extend(values)`` and ``owner += values`` on a list."""
-        if not self.is_shadowed(owner):
-            out.append(self.fw.copy(s))
-            return True
-        assert type(owner) is n.Name
-        kind = self.kind(values)
-        if type(values) is not n.Name or not isinstance(kind, (Sequence, Num)) and not hasattr(kind, "items"):
-            raise self.fw.unsupported(s, "extending a list by something that is not a list or tuple")
-        if has_memory(item_of(kind)) and not isinstance(item_of(kind), Num):
-            raise self.fw.unsupported(s, "extending a list by containers")
-        count = self.fw.names.new("added")
-        self.fw.resolved.kinds[count] = PY_INT
-        out.append(n.Assign(count, n.Call(n.Ref("len", len), (values,)), line=s.line))
-        out.append(self.fw.copy(s))
-        if target is not None:
-            steps.steps.append(CopyStep(s.line, target, owner.id))
-        steps.steps.append(ExtendStep(s.line, owner.id if target is None else target, values.id, count))
-        return True
-
-
-def _position_in(position: int, xs: Any) -> int:
-    """Where ``xs.pop(position)`` will take its entry from."""
-    return position if position >= 0 else position + len(xs)

@@ -12,7 +12,7 @@ from typing import Any
 
 from thunkad.adjoint.bars import INDEX_ADD, ZERO_REF, Bars
 from thunkad.adjoint.inline import simplify_unbroadcast
-from thunkad.adjoint.steps import ENTRY, Step, give
+from thunkad.adjoint.steps import ENTRY, Step, give, give_display
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_of, find_aliases, has_memory
 from thunkad.analysis.sites import Resolved
@@ -36,7 +36,7 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
     updated = {x for key, names in aliases.written_by.items() for x in names if key in in_place}
     for name in sorted(active):
         kind = resolved.kind(n.Name(name))
-        if not aliases.is_mutated(name) or not has_memory(kind) or is_simple_list(resolved, aliases, name):
+        if not aliases.is_mutated(name) or name in aliases.functional or not has_memory(kind) or is_simple_list(resolved, aliases, name):
             continue
         if isinstance(kind, Num) and (kind.ndim or name in written or kind.form == "array" and name in updated):
             out[name] = "array"  # what is written into is no number
@@ -325,45 +325,6 @@ class ListStep(Step):
 
 
 @dataclass
-class UnsortStep(Step):
-    """``target.sort()``: the slots go back to where their entries came from."""
-
-    target: str
-    order: str
-
-    def reads(self) -> set[str]:
-        return {self.target}
-
-    def reverse(self, bars: Bars) -> None:
-        slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
-        bars.emit(n.Effect(n.Call(n.Ref("unsort", runtime.unsort), (slots, n.Name(self.order)))))
-
-
-@dataclass
-class ExtendStep(Step):
-    """``target.extend(values)``: as many entries as were added are taken off the end."""
-
-    target: str
-    values: str
-    count: str
-
-    def reads(self) -> set[str]:
-        return {self.target, self.values}
-
-    def reverse(self, bars: Bars) -> None:
-        slots = bars.names.new("slots")
-        bars.emit(n.Assign(slots, n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))))
-        start = n.Binary("-", n.Call(n.Ref("len", len), (n.Name(slots),)), n.Name(self.count))
-        taken = bars.names.new("taken_bar")
-        bars.emit(n.Assign(taken, n.Index(n.Name(slots), n.Slice(start))))
-        bars.emit(n.Delete(n.Index(n.Name(slots), n.Slice(start))))
-        if self.values in bars.active:
-            from thunkad.adjoint.steps import LIKE
-
-            bars.contribute(self.values, n.Call(LIKE, (n.Name(taken), n.Name(self.values))), maybe_zero=True)
-
-
-@dataclass
 class ShadowDisplayStep(Step):
     """A display whose container is shadowed: numbers in it take their cotangent from its slots."""
 
@@ -376,8 +337,11 @@ class ShadowDisplayStep(Step):
     def reverse(self, bars: Bars) -> None:
         values = self.display.values if type(self.display) is n.DictExpr else self.display.items
         wanted = [v for v in values if type(v) is n.Name and v.id in bars.active and bars.shadowed.get(v.id) != "array"]
-        if any(type(v) is n.Star for v in values):
-            raise bars.unsupported(self.line, "a starred item in a list or dict that is changed in place")
+        if any(type(v) is n.Star for v in values) or type(self.display) is n.DictExpr and None in self.display.keys:
+            bar = bars.taken(self.target)
+            if bar is not None:
+                give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]))
+            return
         if not wanted:
             return
         slots = bars.names.new(f"{self.target}_bar")

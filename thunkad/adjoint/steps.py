@@ -38,6 +38,7 @@ class Step:
     """Base: ``reads`` are the active names that may receive a contribution, ``binds`` those whose cotangent is taken."""
 
     line: int
+    then: dict[str, str] = field(default_factory=dict, init=False)  # containers that change later → as they were here
 
     def reads(self) -> set[str]:
         return set()
@@ -426,5 +427,6 @@ class Block:
         bars.fetch(x for step in self.steps for x in step.touches())
         for step in reversed(self.steps):
             outer, bars.line = bars.line, step.line
+            before, bars.then = bars.then, step.then
             step.reverse(bars)
-            bars.line = outer
+            bars.line, bars.then = outer, before

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.spans import find_spans
 from thunkad.analysis.writing import first_is_written, is_numpy, out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -22,7 +23,7 @@ from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
 
 #: Functions whose result may be a view of, or hold, what they are given.
-_VIEWS = {
+VIEWS = {
     "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray", "asanyarray",
     "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "broadcast_arrays",
     "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip", "fliplr", "flipud", "rot90",
@@ -30,6 +31,13 @@ _VIEWS = {
     "zip", "enumerate", "list", "tuple", "dict", "items", "values", "get", "reversed", "sorted", "copy", "getitem", "iter",
     "split_starred", "max", "min", "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj",
 }  # fmt: skip
+#: Of these, the functions that read values to decide what they return, and whose pullback does so again.
+SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
+#: Functions that hand on what they are given, in a container or as a view, and whose pullback reads no values.
+HAND_ON = frozenset(
+    ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "items", "values", "get", "iter",
+     "split_starred", "broadcast_arrays", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid")
+)  # fmt: skip
 _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
 
@@ -60,6 +68,9 @@ class Aliases:
     after: dict[int, frozenset[str]] = field(default_factory=dict)
     written_by: dict[int, list[str]] = field(default_factory=dict)  # statement → names whose memory it writes
     shared: set[str] = field(default_factory=set)  # classes whose cotangents live in the caller's shadows
+    outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
+    disturbed: set[int] = field(default_factory=set)  # see thunkad.analysis.spans
+    functional: set[str] = field(default_factory=set)
     outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
     cache: dict[str, Any] = field(default_factory=dict)
     resolved: Any = None
@@ -103,7 +114,7 @@ def has_memory(kind: Kind) -> bool:
             kind.value is not None
         )
     if isinstance(kind, Tuple):
-        return any(map(has_memory, kind.items))
+        return any(isinstance(k, Num) and k.field in ("real", "complex", "any") or has_memory(k) for k in kind.items)
     return True
 
 
@@ -123,6 +134,7 @@ def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Alias
     returned = tuple(walk.names(last.value)) if sharing.result and type(last) is n.Return else ()
     finder.aliases.shared = {finder.aliases.find(x) for x in (*sharing.shared, *returned)}
     finder.aliases.mutated |= finder.aliases.shared
+    find_spans(resolved, finder.aliases)
     outside = finder.aliases.outside = frozenset(map(finder.aliases.find, sharing.volatile))
     if written or outside:
         _After(finder.aliases, written).block(resolved.function.body, outside)
@@ -167,7 +179,8 @@ class _Finder:
     def link(self, target: str, sources: list[str]) -> None:
         if has_memory(self.resolved.kind(n.Name(target))):
             for source in sources:
-                self.aliases.union(target, source)
+                if has_memory(self.resolved.kind(n.Name(source))):
+                    self.aliases.union(target, source)
 
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
@@ -235,7 +248,7 @@ class _Finder:
         if site.how == "rule" and site.entry is not None and site.entry.layer == "library":
             name = getattr(site.callee, "__name__", "")
             on_array = bool(site.kinds) and isinstance(site.kinds[0], Num)
-            if name not in _VIEWS or on_array and name in _FRESH_IN_NUMPY:
+            if name not in VIEWS or on_array and name in _FRESH_IN_NUMPY:
                 return outs
             if name == "array" and not any(k == "copy" for k, _ in e.kwargs):
                 return outs

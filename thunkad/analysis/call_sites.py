@@ -115,8 +115,8 @@ class CallSites:
 
     def construct(self, site: Site, cls: type) -> bool:
         """An object of a user's class: made empty, then what ``__init__`` does to it."""
-        init = cls.__init__
-        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
+        init = cls.__init__  # type: ignore[misc]  # of this very class: what a subclass has doesn't matter
+        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
         file = getattr(getattr(init, "__code__", None), "co_filename", "")
         if not plain or (dataclasses.is_dataclass(cls) and file == "<string>"):
             return False

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad import debugging
-from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
+from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, Sharing
 from thunkad.compiled import updates
 from thunkad.errors import NoRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
@@ -28,7 +28,7 @@ from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.cotangents import entry
-from thunkad.runtime.shadows import keep
+from thunkad.runtime.shadows import keep, shallow, shares
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
 _UFUNC = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
@@ -104,6 +104,9 @@ class Pull:
         except ThunkadError:
             world.failed = True
             raise
+
+    def change(self, x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        return updates.change(self, x, name, args, kwargs)
 
     # ------------------------------------------------------------ dispatch on what the callee is
 
@@ -194,13 +197,19 @@ class Pull:
         assert rule.function is not None
         kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
         bound = rule.signature().bind(*args, **kwargs)
+        given = args
         if self.kept:
-            args, kwargs = keep(args), keep(kwargs)
+            hold = shallow if getattr(rule.target, "__name__", "") in HAND_ON else keep
+            args, kwargs = tuple(map(hold, args)), {k: hold(v) for k, v in kwargs.items()}
         handle = {"ad": self.world.handle()} if rule.wants_ad() else {}
         found = rule.function(*args, **kwargs, **handle)
         if found is None:
             return None
         value, pullback = value_and_pullback(rule, found)
+        for held, own in zip(args, given):
+            if held is not own and shares(value, held):  # the value is what was given, or a view of it
+                value = own if value is held else rule.target(*given, **kwargs)  # type: ignore[operator]
+                break
         parameters = list(rule.signature().parameters.values())
         positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
         keywords = set(kwargs)

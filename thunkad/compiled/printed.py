@@ -53,6 +53,11 @@ def update_attribute(fn: Any, x: Any, name: str, v: Any) -> Any:
     return _pull().update_attribute(fn, x, name, v)
 
 
+def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """``x.name(*args, **kwargs)`` on a list, a dict or an object that it changes."""
+    return _pull().change(x, name, args, kwargs)
+
+
 def push(*args: Any, **kwargs: Any) -> Any:
     """The same for tangents: what the forward-mode code of a callee known only now returns."""
     load_library()

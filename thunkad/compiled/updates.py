@@ -7,21 +7,23 @@ statement does and returns a function ``undo`` for the reverse sweep, which take
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime import changes
 from thunkad.runtime.cotangents import index_add, like
-from thunkad.runtime.shadows import keep, take_stored, unless_cut
+from thunkad.runtime.shadows import check_fresh, keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 #: Operators in place → the operator that makes a new value.
 OUT_OF_PLACE = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul, operator.itruediv: operator.truediv,
     operator.ifloordiv: operator.floordiv, operator.imod: operator.mod, operator.ipow: operator.pow,
-    operator.imatmul: operator.matmul,
+    operator.imatmul: operator.matmul, operator.ior: operator.or_,
 }  # fmt: skip
 
 Undo = Callable[[Any, Any], tuple[Any, Any]]
@@ -36,6 +38,9 @@ def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
         return _array(pull, fn, x, v)
     if isinstance(x, list):
         return _list(fn, x, v)
+    if isinstance(x, dict) and fn is operator.ior:
+        _, back = changes.change(x, "update", (v,), {})
+        return x, lambda shadows, x_bar: (ZERO, back(shadows, ZERO)[0][0])
     method = getattr(type(x), f"__{fn.__name__}__", None)
     if method is not None and type(x).__module__ != "builtins":
         raise UnsupportedSyntaxError(
@@ -151,3 +156,49 @@ def update_attribute(pull: Any, fn: Any, x: Any, name: str, v: Any) -> Callable[
         return v_bar
 
     return back
+
+
+def change(pull: Any, x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """``x.name(*args, **kwargs)``, which may change ``x``; ``undo(shadows, result_bar)`` gives the cotangents of the arguments."""
+    if isinstance(x, np.ndarray):
+        return _change_array(x, name, *args, **kwargs)
+    method = getattr(type(x), name, None)
+    if not isinstance(method, types.FunctionType):
+        return changes.change(x, name, args, kwargs)
+    value, back = pull.whole(method, (x, *args), kwargs)
+    check_fresh(value, x, *args, *kwargs.values())
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        bar = unthunk(shadows.take(value, bar))
+        if isinstance(bar, AbstractZero):
+            return [ZERO] * len(args), dict.fromkeys(kwargs, ZERO)
+        _, bars, named = back(bar)
+        shadows.add(x, bars[0])
+        return bars[1:], named
+
+    return value, undo
+
+
+def _change_array(x: np.ndarray, name: str, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if name == "__setitem__" and len(args) == 2:
+        key, v = keep(args[0]), args[1]
+        x[args[0]] = v
+        return None, lambda shadows, bar: ([ZERO, shadows.take_entry(x, key, v)], {})
+    if name == "fill" and len(args) == 1:
+        x.fill(args[0])
+        return None, lambda shadows, bar: ([shadows.take_entry(x, ..., args[0])], {})
+    if name == "sort" and not kwargs and len(args) < 2:
+        axis = args[0] if args else -1
+        order = np.argsort(x, axis=axis, kind="stable")
+        x.sort(*args)
+
+        def unsorted(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+            shadow = shadows.of(x)
+            np.put_along_axis(shadow, order, shadow.copy(), axis)
+            return [ZERO] * len(args), {}
+
+        return None, unsorted
+    raise UnsupportedSyntaxError(
+        f"the in-place method .{name}() on an array that is known only at run time",
+        hint="make the array where it is changed, or build a new one",
+    )

@@ -138,6 +138,7 @@ def pure(s: n.Stmt) -> bool:
             "pull",
             "pull_kept",
             "pull_packed",
+            "change",
             "update",
             "update_entry",
             "update_attribute",

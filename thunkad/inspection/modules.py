@@ -11,7 +11,7 @@ from typing import Any
 
 from thunkad.compiled.dynamic import Pull
 from thunkad.compiled.load import Slot
-from thunkad.compiled.printed import pull, pull_kept, pull_packed, push, update, update_attribute, update_entry
+from thunkad.compiled.printed import change, pull, pull_kept, pull_packed, push, update, update_attribute, update_entry
 from thunkad.compiled.push import Push
 from thunkad.compiled.world import World, namespace_of
 from thunkad.ir import nodes as n
@@ -19,7 +19,8 @@ from thunkad.ir import walk
 
 _MISSING = object()
 _DISPATCHERS = {
-    "call": pull, "packed": pull_packed, "update": update, "update_entry": update_entry, "update_attribute": update_attribute,
+    "call": pull, "packed": pull_packed, "update": update, "update_entry": update_entry,
+    "update_attribute": update_attribute, "change": change,
 }  # fmt: skip
 
 

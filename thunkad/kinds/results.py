@@ -32,15 +32,15 @@ from thunkad.kinds.lattice import (
     value_of,
 )
 
-_COMPLEX_RESULTS = {np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft, np.fft.rfft2,
-                    np.fft.rfftn, np.fft.ihfft}  # fmt: skip
+_COMPLEX_RESULTS = {np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft,
+                    np.fft.rfft2, np.fft.rfftn, np.fft.ihfft}  # fmt: skip
 _REAL_RESULTS = {np.real, np.imag, np.angle, np.fft.irfft, np.fft.irfft2, np.fft.irfftn, np.fft.hfft, np.linalg.norm}
-_UNSURE_FIELD = {np.linalg.eig, np.linalg.eigvals, np.roots, np.asarray, np.array}
-_REDUCTIONS = {np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.std, np.var, np.median, np.ptp, np.nansum,
-               np.nanmean, np.nanmax, np.nanmin, np.linalg.norm, np.average, np.any, np.all, np.argmax, np.argmin}  # fmt: skip
-_SCALARS = {np.linalg.det: "scalar", np.vdot: "scalar", np.trace: "any"}
-_INT_RESULTS = {np.argmax, np.argmin, np.argsort, np.size, np.ndim, np.count_nonzero, np.searchsorted, np.digitize, np.arange}
-_ALLOCATE = {np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.linspace}
+_REDUCTIONS = {np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.std, np.var, np.median, np.ptp,
+               np.nansum, np.nanmean, np.nanmax, np.nanmin, np.linalg.norm, np.average, np.any, np.all, np.argmax,
+               np.argmin}  # fmt: skip
+_INT_RESULTS = {np.argmax, np.argmin, np.argsort, np.size, np.ndim, np.count_nonzero, np.searchsorted, np.digitize,
+                np.arange}  # fmt: skip
+_KEEP_INTEGERS = (np.arange, np.reshape, np.concatenate, np.stack, np.max, np.min, np.sum, np.array)
 
 
 def binary(op: str, a: Kind, b: Kind) -> Kind:
@@ -118,7 +118,9 @@ def compare(op: str, a: Kind, b: Kind) -> Kind:
         return PY_BOOL
     if isinstance(a, Num) and isinstance(b, Num):
         form = _form(a, b)
-        return PY_BOOL if form == "python" else shaped("bool", most_axes((a, b)), True) if form == "array" else Num(form, "bool")
+        if form == "array":
+            return shaped("bool", most_axes((a, b)), True)
+        return PY_BOOL if form == "python" else Num(form, "bool")
     return PY_BOOL if isinstance(a, (Opaque, Known)) else UNKNOWN
 
 
@@ -128,7 +130,7 @@ def is_basic_index(k: Kind) -> bool:
         return k.is_scalar and k.field == "int"
     if isinstance(k, Tuple):
         return all(map(is_basic_index, k.items))
-    return isinstance(k, Opaque) and k.cls is slice or isinstance(k, Known) and k.value in (None, Ellipsis)
+    return (isinstance(k, Opaque) and k.cls is slice) or (isinstance(k, Known) and k.value in (None, Ellipsis))
 
 
 def indexed_axes(container: Num, index: Kind) -> int | None:
@@ -149,7 +151,7 @@ def indexed_axes(container: Num, index: Kind) -> int | None:
         elif isinstance(p, Sequence) and isinstance(p.item, Num) and p.item.form == "python" and p.item.field == "int":
             left -= 1
             gathered.append(1)
-        elif not (isinstance(p, Opaque) and p.cls is slice or isinstance(p, Known) and p.value is Ellipsis):
+        elif not ((isinstance(p, Opaque) and p.cls is slice) or (isinstance(p, Known) and p.value is Ellipsis)):
             return None
     return left + max(gathered) if gathered else left
 
@@ -159,11 +161,13 @@ def element(container: Kind, index: Kind, constant: Any = None) -> Kind:
     if isinstance(container, Num):
         axes = indexed_axes(container, index)
         parts = index.items if isinstance(index, Tuple) else (index,)
-        if axes == 0 and any(isinstance(k, Known) and k.value is Ellipsis or k == Opaque(type(Ellipsis)) for k in parts):
+        dots = [k for k in parts if (isinstance(k, Known) and k.value is Ellipsis) or k == Opaque(type(Ellipsis))]
+        if axes == 0 and dots:
             return Num("array", container.field, 0)  # a view, even of one element
         return shaped(container.field, axes)
     if isinstance(container, Tuple):
-        if constant is not None and type(constant[0]) is int and -len(container.items) <= constant[0] < len(container.items):
+        length = len(container.items)
+        if constant is not None and type(constant[0]) is int and -length <= constant[0] < length:
             return container.items[constant[0]]
         if isinstance(index, Opaque) and index.cls is slice:
             return Sequence(item_of(container) if container.items else None, tuple)
@@ -267,7 +271,8 @@ def _ufunc(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     if "out" in kwargs or "where" in kwargs:
         form = "any"
     if form == "array":
-        one = shaped(field, matmul_axes(args[0], args[1]) if fn is np.matmul else None if fn.signature else most_axes(args), True)
+        axes = matmul_axes(args[0], args[1]) if fn is np.matmul else None if fn.signature else most_axes(args)
+        one = shaped(field, axes, True)
     else:
         one = Num(form, field)
     return one if fn.nout == 1 else Tuple((one,) * fn.nout)
@@ -279,8 +284,6 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         field = "complex"
     elif fn in _REAL_RESULTS:
         field = "real"
-    elif fn in _UNSURE_FIELD and field == "any":
-        field = "any"
     elif fn in (np.linalg.eig, np.linalg.eigvals, np.roots):
         field = "any"
     elif fn in _INT_RESULTS and fn is not np.arange:
@@ -288,17 +291,18 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     elif fn is np.shape:
         return _SHAPE
     elif fn in (np.zeros, np.ones, np.empty, np.eye, np.identity) or fn is np.linspace:
-        field = "real" if "dtype" not in kwargs and len(args) < 2 or fn is np.linspace and field != "complex" else "any"
+        real = fn is np.linspace and field != "complex"
+        field = "real" if real or ("dtype" not in kwargs and len(args) < 2) else "any"
         axes = allocated_axes(fn, args)
         return Num("array", field, 0) if axes == 0 else shaped(field, axes, array=True)
     elif fn in (np.isclose, np.iscomplexobj, np.allclose, np.array_equal):
         field = "bool"
-    elif field in ("int", "bool") and fn not in (np.arange, np.reshape, np.concatenate, np.stack, np.max, np.min, np.sum, np.array):
+    elif field in ("int", "bool") and fn not in _KEEP_INTEGERS:
         field = "any"
     if "dtype" in kwargs:
         field = "any"
     if fn in _REDUCTIONS:
-        whole = len(args) < 2 and "axis" not in kwargs and "keepdims" not in kwargs or fn is np.average and "axis" not in kwargs
+        whole = "axis" not in kwargs and (fn is np.average or (len(args) < 2 and "keepdims" not in kwargs))
         return Num("scalar", field) if whole else shaped(field, reduced_axes(args, kwargs))
     axes = _AXES.get(fn) if _hashable(fn) else None
     if axes is not None:
@@ -306,8 +310,6 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         if count == 0 and fn in _KEEP_ARRAYS:
             return Num("any", field)  # an array without axes
         return shaped(field, count, array=fn not in (np.dot, np.inner))
-    if fn in _SCALARS and all(isinstance(a, Num) for a in args):
-        return Num("any", field)
     return Num("any", field)
 
 
@@ -392,8 +394,8 @@ _AXES: dict[Any, Any] = {
     np.nan_to_num: _same_axes, np.linalg.inv: _same_axes, np.linalg.cholesky: _same_axes,
 }  # fmt: skip
 
-
-_KEEP_ARRAYS = (np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.full, np.reshape, np.transpose, np.where)
+_KEEP_ARRAYS = (np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.full, np.reshape, np.transpose,
+                np.where)  # fmt: skip
 
 
 def _array_method(name: str, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
@@ -490,8 +492,9 @@ RESULT_KINDS: dict[Any, Any] = {
     builtins.hasattr: _number(PY_BOOL), builtins.callable: _number(PY_BOOL), builtins.any: _number(PY_BOOL),
     builtins.all: _number(PY_BOOL), builtins.range: _number(Opaque(range)), builtins.str: _number(Opaque(str)),
     builtins.repr: _number(Opaque(str)), builtins.print: _number(Known(None)), builtins.hash: _number(PY_INT),
-    builtins.id: _number(PY_INT), builtins.abs: _abs, builtins.min: _min_max, builtins.max: _min_max, builtins.sum: _sum,
-    builtins.zip: _zip, builtins.enumerate: _enumerate, builtins.list: _list, builtins.tuple: _tuple,
-    builtins.reversed: _list, builtins.sorted: _list, dict.items: _items, dict.values: _values, dict.get: _get,
-    dict.copy: _first, list.copy: _first, np.float64: real_type, np.float32: real_type,
+    builtins.id: _number(PY_INT), builtins.abs: _abs, builtins.min: _min_max, builtins.max: _min_max,
+    builtins.sum: _sum, builtins.zip: _zip, builtins.enumerate: _enumerate, builtins.list: _list,
+    builtins.tuple: _tuple, builtins.reversed: _list, builtins.sorted: _list,
+    dict.items: _items, dict.values: _values, dict.get: _get,
+    dict.copy: _first, list.copy: _first, list.pop: lambda args, kwargs: item_of(args[0]), np.float64: real_type, np.float32: real_type,
 }  # fmt: skip

@@ -13,6 +13,7 @@ from thunkad.normal.lower_targets import bind, simple
 
 # Iterators over known values, kept where the loop stands so that what it runs over can be seen.
 IN_PLACE = ("range", "zip", "enumerate", "reversed")
+DICT_VIEWS = ("items", "keys", "values")
 
 
 #: Loops that are not kept as loops: each lowers one sort and says whether it has.
@@ -23,6 +24,9 @@ def iterable(b: Builder, node: Any) -> n.Expr:
     """What a loop runs over: an atom or a call of one of ``IN_PLACE``."""
     if type(node).__name__ == "Call" and type(node.func).__name__ == "Name":
         if node.func.id in IN_PLACE and b.slot(node.func.id) is None:
+            return plain_call(b, node)
+    if type(node).__name__ == "Call" and type(node.func).__name__ == "Attribute" and node.func.attr in DICT_VIEWS:
+        if not node.args and not node.keywords:
             return plain_call(b, node)
     return b.atom(node)
 

@@ -55,7 +55,7 @@ def _helper_is_pure(e: n.Expr) -> bool:
     if type(e) is n.Call:
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
         if name in ("pop", "index_add", "pull", "pull_kept", "pull_packed", "accumulate", "take_entry", "take_stored", "insert", "reverse",
-                    "update", "update_entry", "update_attribute", "take_moved") or name.endswith("_pullback"):
+                    "update", "update_entry", "update_attribute", "take_moved", "change") or name.endswith("_pullback"):
             return False
         return type(e.func) in (n.Ref, n.Attr)
     return type(e) not in (n.Index, n.Attr, n.Global) or type(e) is n.Attr and type(e.value) is not n.Name

@@ -378,6 +378,11 @@ def structure(x: Any) -> Any:
     return x
 
 
+def shallow(x: Any) -> Any:
+    """A list or dict copied, with the very things that it holds."""
+    return list(x) if type(x) is list else dict(x) if type(x) is dict else x
+
+
 def shares(a: Any, b: Any) -> bool:
     """Whether two values are the same object or views of one memory."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):

@@ -1,0 +1,76 @@
+"""Methods that change a list or a dict, on what is differentiated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thunkad.adjoint.bars import ZERO_REF, Bars
+from thunkad.adjoint.mutation import ListStep, as_key
+from thunkad.adjoint.steps import ENTRY, Block, Step, give
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Sequence
+
+
+@dataclass
+class ChangeStep(Step):
+    """``target = owner.name(*args, **kwargs)``; ``undo`` is what the forward code kept of it."""
+
+    target: str
+    owner: str
+    args: tuple[n.Expr, ...]
+    kwargs: tuple[tuple[str, n.Expr], ...]
+    undo: str
+
+    def reads(self) -> set[str]:
+        return {self.owner, *(i for a in (*self.args, *(v for _, v in self.kwargs)) for i in walk.names(a))}
+
+    def reverse(self, bars: Bars) -> None:
+        bar: Any = None
+        if self.target in bars.active:  # what is taken out of a container is no new object: its own shadow stays
+            bar = bars.entry_of(self.target)
+        found, named = bars.names.new("taken_bar"), bars.names.new("named_bar")
+        call = n.Call(n.Name(self.undo), (n.Name(bars.shadows), ZERO_REF if bar is None else bar.expr))
+        bars.emit(n.Unpack((found, named), call))
+        for k, a in enumerate(self.args):
+            if any(i in bars.active for i in walk.names(a)):
+                give(bars, a, n.Index(n.Name(found), n.Const(k)), maybe_zero=True)
+        for key, v in self.kwargs:
+            if any(i in bars.active for i in walk.names(v)):
+                give(bars, v, n.Call(ENTRY, (n.Name(named), n.Const(key))), maybe_zero=True)
+
+
+class Containers:
+    """The part of :class:`thunkad.adjoint.mutate.Mutation` that knows lists and dicts."""
+
+    fw: Any
+    kind: Any
+
+    def method(self, s: Any, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
+        """``target = owner.name(…)``, which may change ``owner``."""
+        kind = self.kind(owner)
+        if isinstance(kind, Sequence) and kind.cls is list and not e.kwargs:
+            if name == "append" and len(e.args) == 1:
+                out.append(self.fw.copy(s))
+                steps.steps.append(ListStep(s.line, owner.id, ("pop", ()), e.args[0]))
+                return True
+            if name == "pop" and not e.args:
+                out.append(self.fw.copy(s))
+                steps.steps.append(ListStep(s.line, owner.id, ("append", ()), None, target))
+                return True
+        self.change(s, target, owner, name, e.args, e.kwargs, out, steps)
+        return True
+
+    def change(self, s: Any, target: str | None, owner: n.Name, name: str, args: tuple[n.Expr, ...], kwargs: Any,
+               out: list[n.Stmt], steps: Block) -> None:  # fmt: skip
+        """A change of which the forward code finds out how to undo it."""
+        if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+            raise self.fw.unsupported(s, f".{name}() with starred arguments on a value that is differentiated")
+        if target is None:
+            target = self.fw.names.temporary()
+        undo = self.fw.names.new("undo")
+        named = n.DictExpr(tuple(n.Const(k) for k, _ in kwargs), tuple(v for _, v in kwargs))
+        call = n.Call(self.fw.callees.updater("change"), (owner, n.Const(name), n.TupleExpr(tuple(map(as_key, args))), named))
+        out.append(n.Unpack((target, undo), call, line=s.line))
+        steps.steps.append(ChangeStep(s.line, target, owner.id, args, tuple(kwargs), undo))

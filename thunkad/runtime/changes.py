@@ -1,0 +1,268 @@
+"""Methods that change a list or a dict, and their reverse on the container of slots that is its shadow.
+
+``change(x, name, args, kwargs)`` does what ``x.name(*args, **kwargs)`` does and returns its result and a function
+``undo(shadows, result_bar)`` that puts the slots back to where they were and returns the cotangents of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.cotangents import add, like
+from thunkad.tangents import ZERO, AbstractZero, unthunk
+
+Undo = Callable[[Any, Any], tuple[list[Any], dict[str, Any]]]
+
+
+def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
+    """See the module's docstring."""
+    for kind, methods in ((list, _LIST), (dict, _DICT)):
+        if isinstance(x, kind) and name in methods and getattr(type(x), name) is getattr(kind, name):
+            return methods[name](x, *args, **kwargs)
+    plain = isinstance(x, (set, bytearray)) and not any(isinstance(a, (float, complex, np.ndarray)) for a in args)
+    if plain:
+        return getattr(x, name)(*args, **kwargs), lambda shadows, bar: ([ZERO] * len(args), {})
+    raise UnsupportedSyntaxError(
+        f"the in-place method .{name}() on a {type(x).__name__} with a value that is differentiated is not supported",
+        hint="use a list or a dict",
+    )
+
+
+def _nothing(count: int) -> tuple[list[Any], dict[str, Any]]:
+    return [ZERO] * count, {}
+
+
+# ---------------------------------------------------------------- lists
+
+
+def _relabelled(x: list[Any], labels: list[Any]) -> Callable[[Any], dict[Any, Any]]:
+    """The reverse of a change after which the entries of ``x`` are those that ``labels`` names.
+
+    A number is the place that an entry had before; the slots of all others are returned under their label.
+    """
+    size = 1 + max((label for label in labels if isinstance(label, int)), default=-1)
+
+    def undo(shadows: Any, before: int = size) -> dict[Any, Any]:
+        slots = shadows.of(x)
+        after, slots[:] = list(slots), [ZERO] * before
+        found = {}
+        for slot, label in zip(after, labels):
+            if isinstance(label, int):
+                slots[label] = slot
+            else:
+                found[label] = slot
+        return found
+
+    return undo
+
+
+def _as_list(values: Any) -> Any:
+    """Values that a list is extended by, which are read once."""
+    return values if isinstance(values, (list, tuple, np.ndarray, range, str, dict)) else list(values)
+
+
+def _bar_of_values(values: Any, found: dict[Any, Any]) -> Any:
+    if not isinstance(values, (list, tuple, np.ndarray)):
+        return ZERO
+    parts = [found.get(("new", k), ZERO) for k in range(len(values))]
+    if all(isinstance(unthunk(p), AbstractZero) for p in parts):
+        return ZERO
+    return like(parts, values)
+
+
+def _by_labels(x: list[Any], name: str, args: tuple[Any, ...], values: Any = None) -> Undo:
+    """A change of ``x`` by a method that takes places, and values as its last argument."""
+    before = len(x)
+    labels: list[Any] = list(range(before))
+    given = None if values is None else list(values) if values is x else values
+    new = () if given is None else ([("new", k) for k in range(len(given))],)
+    getattr(list, name)(labels, *args, *new)
+    getattr(list, name)(x, *args, *(() if given is None else (given,)))
+    back = _relabelled(x, labels)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        found = back(shadows, before)
+        return [*([ZERO] * len(args)), *(() if given is None else (_bar_of_values(given, found),))], {}
+
+    return undo
+
+
+def _append(x: list[Any], v: Any) -> tuple[None, Undo]:
+    x.append(v)
+    return None, lambda shadows, bar: ([shadows.of(x).pop()], {})
+
+
+def _insert(x: list[Any], place: Any, v: Any) -> tuple[None, Undo]:
+    where = slice(place, None).indices(len(x))[0]
+    x.insert(place, v)
+    return None, lambda shadows, bar: ([ZERO, shadows.of(x).pop(where)], {})
+
+
+def _pop(x: list[Any], place: Any = -1) -> tuple[Any, Undo]:
+    where = range(len(x))[place] if -len(x) <= place < len(x) else 0
+    found = x.pop(place)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        shadows.of(x).insert(where, bar)
+        return _nothing(1)
+
+    return found, undo
+
+
+def _remove(x: list[Any], v: Any) -> tuple[None, Undo]:
+    where = x.index(v) if v in x else 0
+    x.remove(v)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        shadows.of(x).insert(where, ZERO)
+        return _nothing(1)
+
+    return None, undo
+
+
+def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[None, Undo]:
+    before = list(x)
+    keys = before if key is None else [key(v) for v in before]
+    labels = sorted(range(len(x)), key=keys.__getitem__, reverse=reverse)
+    x[:] = [before[k] for k in labels]
+    back = _relabelled(x, labels)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        back(shadows)
+        return [], {}
+
+    return None, undo
+
+
+def _set(x: list[Any], key: Any, v: Any) -> tuple[None, Undo]:
+    if isinstance(key, slice):
+        return None, _by_labels(x, "__setitem__", (key,), _as_list(v))
+    x[key] = v
+    return None, lambda shadows, bar: ([ZERO, shadows.take_entry(x, key)], {})
+
+
+_LIST: dict[str, Callable[..., tuple[Any, Undo]]] = {
+    "append": _append,
+    "insert": _insert,
+    "pop": _pop,
+    "remove": _remove,
+    "sort": _sort,
+    "reverse": lambda x: (None, _by_labels(x, "reverse", ())),
+    "clear": lambda x: (None, _by_labels(x, "clear", ())),
+    "extend": lambda x, values: (None, _by_labels(x, "extend", (), _as_list(values))),
+    "__delitem__": lambda x, key: (None, _by_labels(x, "__delitem__", (key,))),
+    "__setitem__": _set,
+}
+
+
+# ---------------------------------------------------------------- dicts
+
+
+def _put(x: dict[Any, Any], pairs: list[tuple[Any, Any]]) -> Callable[[Any], dict[Any, Any]]:
+    """Write entries; in reverse, their slots are taken."""
+    keys = list(dict.fromkeys(k for k, _ in pairs))
+    for key, v in pairs:
+        x[key] = v
+
+    def undo(shadows: Any) -> dict[Any, Any]:
+        slots = shadows.of(x)
+        return {key: slots.pop(key, ZERO) for key in keys}
+
+    return undo
+
+
+def _update(x: dict[Any, Any], other: Any = (), /, **more: Any) -> tuple[None, Undo]:
+    if isinstance(other, dict):
+        given = list(other.items())
+        single = False
+    else:
+        other = other if isinstance(other, (list, tuple)) else list(other)
+        given = [(k, v) for k, v in other]
+        single = True
+    back = _put(x, [*given, *more.items()])
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        found = back(shadows)
+        named = {k: found.pop(k, ZERO) for k in more}
+        if not single:
+            return [{k: found[k] for k, _ in given if k in found}], named
+        last = {k: place for place, (k, _) in enumerate(given)}
+        parts = [(ZERO, found.get(k, ZERO) if last[k] == place else ZERO) for place, (k, _) in enumerate(given)]
+        return [type(other)(parts) if type(other) in (list, tuple) else parts], named
+
+    return None, undo
+
+
+def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Undo]:
+    had = key in x
+    found = x.setdefault(key, default)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        slots = shadows.of(x)
+        slots[key] = add(slots.get(key, ZERO), bar)
+        return [ZERO, ZERO if had else slots.pop(key)], {}
+
+    return found, undo
+
+
+def _pop_key(x: dict[Any, Any], key: Any, *default: Any) -> tuple[Any, Undo]:
+    had = key in x
+    found = x.pop(key, *default)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        if had:
+            shadows.of(x)[key] = bar
+        return [ZERO, ZERO if had else bar], {}
+
+    return found, undo
+
+
+def _popitem(x: dict[Any, Any]) -> tuple[Any, Undo]:
+    found = x.popitem()
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        pair = shadows.take(found, ZERO)
+        shadows.of(x)[found[0]] = pair[1] if isinstance(pair, tuple) and isinstance(found[1], (float, complex, np.number)) else ZERO
+        return [], {}
+
+    return found, undo
+
+
+def _delete(x: dict[Any, Any], key: Any) -> tuple[None, Undo]:
+    del x[key]
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        shadows.of(x).pop(key, None)
+        return _nothing(1)
+
+    return None, undo
+
+
+def _clear(x: dict[Any, Any]) -> tuple[None, Undo]:
+    x.clear()
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        shadows.of(x).clear()
+        return [], {}
+
+    return None, undo
+
+
+_DICT: dict[str, Callable[..., tuple[Any, Undo]]] = {
+    "update": _update,
+    "setdefault": _setdefault,
+    "pop": _pop_key,
+    "popitem": _popitem,
+    "clear": _clear,
+    "__delitem__": _delete,
+    "__setitem__": lambda x, key, v: (None, _set_key(x, key, v)),
+}
+
+
+def _set_key(x: dict[Any, Any], key: Any, v: Any) -> Undo:
+    back = _put(x, [(key, v)])
+    return lambda shadows, bar: ([ZERO, back(shadows)[key]], {})
