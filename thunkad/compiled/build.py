@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.sites import Resolved
+from thunkad.compiled.binding import signature_of
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.compiled.nested import derivative_of
@@ -56,7 +56,7 @@ class Specialization:
 
 def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
     """Whether the table says something of the function itself, so that it is not looked into."""
-    parameters = inspect.signature(fn, follow_wrapped=False).parameters.values()
+    parameters = signature_of(fn).parameters.values()
     plain = [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters]
     decision = world.lookup(fn, [k for k, positional in zip(kinds, plain) if positional])
     return decision.how in ("rule", "constant", "alternative")

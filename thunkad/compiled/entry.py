@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from thunkad.compiled.root import Key, Root, Specialization, root_of
+from thunkad.compiled.binding import bind, shape_of
+from thunkad.compiled.entrance import Entrance
+from thunkad.compiled.root import Kept, Key, Root, Specialization, root_of
 from thunkad.compiled.target import Target, target_of
 from thunkad.compiled.where import annotate
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
@@ -35,36 +37,42 @@ class Call:
         return tuple(map(kind_of, self.values))
 
 
-def signature_of(fn: types.FunctionType) -> inspect.Signature:
-    return inspect.signature(fn, follow_wrapped=False)
-
-
 def open_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     """Bind the arguments of a call of ``f``."""
-    target = target_of(f)
+    target = Target(f) if _is_plain(f) else target_of(f)
     given = (*target.before, *args)
-    keywords = {**(target.keywords or {}), **kwargs}
+    keywords = {**target.keywords, **kwargs} if target.keywords else kwargs
     skip = len(target.before)
     if target.is_library:
         return _library_call(target, given, keywords, skip)
-    signature = signature_of(target.fn)
-    try:
-        bound = signature.bind(*given, **keywords)
-    except TypeError as error:
-        raise TypeError(f"{target.name}() {error}") from None
-    bound.apply_defaults()
-    positional: list[tuple[str, int | None]] = []
-    extra: dict[str, tuple[str, str | None]] = {}
-    for name, p in signature.parameters.items():
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-            positional.append((name, None))
-        elif p.kind is p.VAR_POSITIONAL:
-            positional += [(name, k) for k in range(len(bound.arguments[name]))]
-        elif p.kind is p.VAR_KEYWORD:
-            extra.update({k: (name, k) for k in bound.arguments[name]})
-        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-            extra[name] = (name, None)
-    return Call(root_of(target.fn), tuple(bound.arguments.values()), tuple(bound.arguments), None, positional[skip:], extra)
+    return call_of(root_of(target.fn), bind(target.fn, given, keywords), skip)
+
+
+def is_derivative(f: Any) -> bool:
+    """Whether ``f`` was returned by :func:`thunkad.grad` or its like."""
+    return hasattr(f, "__thunkad_derivative__")
+
+
+def _is_plain(f: Any) -> bool:
+    return type(f) is types.FunctionType and not f.__code__.co_flags & _REFUSED and not is_derivative(f)
+
+
+_REFUSED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def call_of(root: Root, values: tuple[Any, ...], skip: int) -> Call:
+    """The call of the function of ``root`` with these values of its parameters, the first ``skip`` of them fixed before."""
+    shape = shape_of(root.fn)
+    positional: list[tuple[str, int | None]] = shape.places[skip:]  # type: ignore[assignment]
+    keywords: dict[str, tuple[str, str | None]] = shape.keywords  # type: ignore[assignment]
+    if not shape.is_plain:
+        by_name = dict(zip(shape.names, values))
+        if shape.var_positional is not None:
+            entries = [(shape.var_positional, k) for k in range(len(by_name[shape.var_positional]))]
+            positional = [*positional, *entries[max(0, skip - len(shape.positional)) :]]
+        if shape.var_keyword is not None:
+            keywords = {**{k: (shape.var_keyword, k) for k in by_name[shape.var_keyword]}, **keywords}
+    return Call(root, values, shape.names, None, positional, keywords)
 
 
 def _library_call(target: Target, given: tuple[Any, ...], keywords: dict[str, Any], skip: int) -> Call:
@@ -102,13 +110,21 @@ def _name(f: Any) -> str:
     return getattr(f, "__name__", type(f).__name__)
 
 
-def specialize(
+def specialized(
     call: Call, product: str, places: list[tuple[str, Any]], single: bool, has_aux: bool, kinds: tuple[Kind, ...]
-) -> tuple[Specialization, tuple[str, ...]]:
+) -> tuple[Kept, tuple[str, ...]]:
     wanted = tuple(dict.fromkeys(name for name, _ in places))
     direct = len(wanted) == len(places) and all(inside is None for _, inside in places)
     key = Key(product, wanted, single and direct, has_aux, kinds, call.library)
-    return call.root.specialization(key), wanted
+    return call.root.ready(key), wanted
+
+
+def specialize(
+    call: Call, product: str, places: list[tuple[str, Any]], single: bool, has_aux: bool, kinds: tuple[Kind, ...]
+) -> tuple[Specialization, tuple[str, ...]]:
+    """The compiled derivative for a call and the parameters that it is for."""
+    kept, wanted = specialized(call, product, places, single, has_aux, kinds)
+    return kept.specialization, wanted
 
 
 def check_wanted(call: Call, places: list[tuple[str, Any]], f: Any) -> None:
@@ -152,21 +168,77 @@ def forced(cotangent: Any, inside: Any) -> Any:
     return found if inside is None else found[inside]
 
 
-def gradient(f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux: bool) -> Callable[..., Any]:
-    """The function that :func:`thunkad.grad` and :func:`thunkad.value_and_grad` return."""
+class Gradient:
+    """The derivative that :func:`thunkad.grad` or :func:`thunkad.value_and_grad` of ``f`` stands for."""
 
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        call = open_call(f, args, kwargs)
-        places, single = wanted_places(call, f, argnums, argnames, len(args))
-        check_wanted(call, places, f)
-        specialization, wanted = specialize(call, product, places, single, has_aux, call.kinds())
+    def __init__(self, f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux: bool, skip: int = 0) -> None:
+        self.f, self.product, self.argnums, self.argnames, self.has_aux = f, product, argnums, argnames, has_aux
+        self.skip = skip  # leading parameters that are fixed before, if ``f`` is a plain function
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        call = open_call(self.f, args, kwargs)
+        del call.positional[: self.skip]
+        kept, places, single = self.found(call, len(args) - self.skip)
+        specialization = kept.specialization
         found = run(specialization, call.values)
-        key = specialization.key
-        if not key.single and (single or len(places) != len(wanted) or any(i is not None for _, i in places)):
-            found = _picked(found, product, has_aux, places, wanted, single)
+        wanted = specialization.key.wanted
+        if not specialization.key.single and (single or len(places) != len(wanted) or any(i is not None for _, i in places)):
+            found = _picked(found, self.product, self.has_aux, places, wanted, single)
         return found
 
+    def found(self, call: Call, given: int) -> tuple[Kept, list[tuple[str, Any]], bool]:
+        """The compiled derivative for a call, the places that it is for, and whether it is a single one."""
+        places, single = wanted_places(call, self.f, self.argnums, self.argnames, given)
+        check_wanted(call, places, self.f)
+        kept, _ = specialized(call, self.product, places, single, self.has_aux, call.kinds())
+        return kept, places, single
+
+    def ready(self, values: tuple[Any, ...]) -> Kept:
+        """The compiled derivative for these values of the parameters of a plain function."""
+        if self.f.__code__.co_flags & _REFUSED:
+            target_of(self.f)  # says why
+        call = call_of(root_of(self.f), values, self.skip)
+        return self.found(call, len(call.positional))[0]
+
+    def is_simple(self) -> bool:
+        """Whether it is clear without a call which parameters are meant, each once."""
+        if self.argnames is not None:
+            return isinstance(self.argnames, str) or len(set(self.argnames)) == len(self.argnames)
+        numbers = self.argnums if isinstance(self.argnums, (tuple, list)) else (self.argnums,)
+        return all(type(k) is int and k >= 0 for k in numbers) and len(set(numbers)) == len(numbers)
+
+
+def gradient(f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux: bool) -> Callable[..., Any]:
+    """The function that :func:`thunkad.grad` and :func:`thunkad.value_and_grad` return."""
+    fn, fixed = (f.__func__, (f.__self__,)) if isinstance(f, types.MethodType) else (f, ())
+    general = Gradient(fn, product, argnums, argnames, has_aux, len(fixed))
+    if type(fn) is types.FunctionType and general.is_simple() and not is_derivative(fn):
+        shape = shape_of(fn)
+        if shape.is_plain and len(shape.positional) >= len(fixed):
+            return _entered(general, fixed)
+    general = Gradient(f, product, argnums, argnames, has_aux)
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        return general(args, kwargs)
+
     return derivative
+
+
+def _entered(general: Gradient, fixed: tuple[Any, ...]) -> Callable[..., Any]:
+    """The function for a plain function, always the same one; for a method with the object that it is bound to."""
+    root = root_of(general.f)
+    asked = general.product, _hashable(general.argnums), _hashable(general.argnames), general.has_aux, general.skip
+    with root.lock:
+        found = root.entries.get(asked)
+        if found is None:
+            entrance = Entrance(root, general.skip, general)
+            found = root.entries[asked] = entrance, None if fixed else entrance.function(())
+    entrance, function = found
+    return function or entrance.function(fixed)
+
+
+def _hashable(numbers: Any) -> Any:
+    return tuple(numbers) if isinstance(numbers, list) else numbers
 
 
 def _picked(found: Any, product: str, has_aux: bool, places: list[tuple[str, Any]], wanted: tuple[str, ...], single: bool) -> Any:

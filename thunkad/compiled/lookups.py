@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from thunkad.compiled.conditions import checker
 from thunkad.compiled.edges import Answers, Question, changes
 from thunkad.compiled.guards import Guards
 from thunkad.rules.entry import RRULE, Entry
@@ -31,6 +32,7 @@ class Lookups:
         self.failed = False  # a late callee could not be compiled
         self._running = threading.local()
         self.guards = Guards()
+        self._check: tuple[int, Any] = (-1, None)
 
     def lookup(self, fn: Any, kinds: list[Any], named: dict[str, Any] | None = None, mode: str = RRULE) -> Decision:
         """The one way to the rule table; records what was asked and answered."""
@@ -60,6 +62,15 @@ class Lookups:
             for (function, name), value in reads_of(entry).items():
                 self.guards.pinned(function, name, value)
             self.guards.code(entry.function)
+
+    def holds(self) -> bool:
+        """Whether everything that the code rests on is as it was."""
+        guards = list(self.guards)
+        count, check = self._check
+        if count != len(guards):
+            check = checker(guards)
+            self._check = len(guards), check
+        return check()
 
     def answers(self) -> Answers:
         """Every look-up that the code of this world rests on."""

@@ -19,17 +19,44 @@ from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
 from thunkad.rules.entry import name_of
 from thunkad.rules.load import load_library
 from thunkad.rules.registry import describe
+from thunkad.rules.signatures import is_virtual, signature_types
 from thunkad.rules.table import TABLE, Snapshot
 
 
-@dataclass(eq=False)
-class Kept:
-    """A specialization and what is known of its being up to date."""
+abstract_token = abc.get_cache_token
 
-    specialization: Specialization
-    seen: Snapshot  # the table with which its look-ups were last compared
-    token: object  # of abstract classes, at that moment
-    stale: tuple[Change, ...] = ()  # what would come out differently; it is pinned nevertheless
+
+class Kept:
+    """A specialization and what is known of its being up to date.
+
+    ``seen`` is the table with which its look-ups were last compared, ``token`` that of abstract classes at that moment;
+    ``stale`` is what would come out differently, though it is pinned.
+    """
+
+    def __init__(self, specialization: Specialization, seen: Snapshot, token: object) -> None:
+        self.specialization = specialization
+        self.cell = types.CellType(seen)  # the tests in front of the compiled code read it
+        self.token = token
+        self.stale: tuple[Change, ...] = ()
+
+    @property
+    def seen(self) -> Snapshot:
+        return self.cell.cell_contents
+
+    def retire(self) -> None:
+        """Something else takes its place: its tests never pass again."""
+        self.cell.cell_contents = None
+
+    def compared(self, seen: Snapshot, token: object, stale: tuple[Change, ...]) -> None:
+        """Note the outcome of a comparison."""
+        self.token, self.stale = token, stale
+        self.cell.cell_contents = seen
+
+    def is_virtual(self) -> bool:
+        """Whether abstract classes had a say."""
+        world = self.specialization.world
+        questions = [*world.answers(), *(world.late.answers() if world.is_dynamic else ())]
+        return any(is_virtual(signature_types(e)) for q in questions for e in world.snapshot.entries(q.fn))
 
     @property
     def lags(self) -> bool:
@@ -108,7 +135,7 @@ class Root:
         return kept
 
     def compile(self, key: Key, snapshot: Snapshot) -> Kept:
-        self.kept.pop(key, None)
+        self.drop(key)
         world = World(snapshot, self.name)
         try:
             with world.lock, at_rest():
@@ -118,9 +145,15 @@ class Root:
             raise
         self.failed.pop(key, None)
         while len(self.kept) >= self.LIMIT:
-            del self.kept[next(iter(self.kept))]
-        kept = self.kept[key] = Kept(made, snapshot, abc.get_cache_token())
+            self.drop(next(iter(self.kept)))
+        kept = self.kept[key] = Kept(made, snapshot, abstract_token())
         return kept
+
+    def drop(self, key: Key) -> None:
+        """Keep what is there for ``key`` no longer."""
+        kept = self.kept.pop(key, None)
+        if kept is not None:
+            kept.retire()
 
     def rebuild(self, kept: Kept, snapshot: Snapshot, why: str) -> Kept:
         self.rebuilds += 1
@@ -132,13 +165,13 @@ class Root:
     def settle(self, kept: Kept) -> Kept:
         """``kept``, or what takes its place: rebinding is followed, and changed rules as the policy says."""
         world = kept.specialization.world
-        broken = world.guards.broken()
+        broken = None if world.holds() else world.guards.broken()
         if broken is not None:
             kept = self.rebuild(kept, world.snapshot, f"{broken} was bound to something else")
             world = kept.specialization.world
-        elif world.is_dynamic and not world.late.guards.hold():
+        elif world.is_dynamic and not world.late.holds():
             world.renew_late(world.snapshot)
-        now, token = TABLE.snapshot, abc.get_cache_token()
+        now, token = TABLE.snapshot, abstract_token()
         if kept.seen is now and kept.token == token and not kept.lags:
             return kept
         with world.lock:
@@ -156,7 +189,7 @@ class Root:
                 late = []
             elif chosen == "error":
                 raise StaleRuleError(self.message((*early, *late)))
-            kept.seen, kept.token, kept.stale = now, token, (*early, *late)
+            kept.compared(now, token, (*early, *late))
         if kept.stale:
             self.warn(kept.stale)
         return kept
@@ -193,7 +226,7 @@ class Root:
                     found.update(dict.fromkeys((*early, *late)))
                     if not (early or everything):
                         world.renew_late(now) if late else world.advance(now)
-                        kept.seen, kept.token, kept.stale = now, abc.get_cache_token(), ()
+                        kept.compared(now, abstract_token(), ())
                         continue
                 try:
                     self.rebuild(kept, now, because((*early, *late)) or "refresh(all=True)")

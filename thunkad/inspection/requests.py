@@ -6,7 +6,8 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from thunkad.compiled.entry import ArgNames, ArgNums, Call, open_call, signature_of, wanted_places
+from thunkad.compiled.binding import signature_of
+from thunkad.compiled.entry import ArgNames, ArgNums, Call, open_call, wanted_places
 from thunkad.compiled.root import Key, Root, root_of
 from thunkad.compiled.target import Target, target_of
 from thunkad.errors import ArgumentError

@@ -1,0 +1,155 @@
+"""Text of the tests that stand in front of compiled code, and functions made of it.
+
+Every object that a test is about is a closure variable of the function, so that a test costs a few loads and an ``is``.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from thunkad.compiled.guards import (
+    AttributeGuard,
+    CodeGuard,
+    DefaultsGuard,
+    Guard,
+    NameGuard,
+    same,
+)
+from thunkad.kinds.lattice import Kind, Known, Num, Opaque
+from thunkad.kinds.observe import kind_of
+
+_TYPE_IS_ENOUGH = (str, bytes, range, slice)
+_DTYPE_KINDS = {"bool": "b", "int": "iu", "real": "f", "complex": "c"}
+
+
+class Text:
+    """A function under construction: what its tests refer to, by name.
+
+    ``fn`` is the function of the user's in whose globals it runs, so that names of that module are plain loads.
+    """
+
+    def __init__(self, fn: types.FunctionType | None, taken: set[str]) -> None:
+        self.fn = fn
+        self.free = () if fn is None else fn.__code__.co_freevars
+        self.taken = {*taken, *self.free}
+        self.refs: dict[str, Any] = {}
+        self.shared: set[str] = set()
+        self._spelled: dict[int, str] = {}
+        self.used: set[str] = set()  # free variables of the user's that are tested
+
+    def ref(self, value: Any, wish: str = "r") -> str:
+        """The name of an object."""
+        name = self._spelled.get(id(value))
+        if name is None:
+            name = self.new(wish)
+            self.refs[name] = value
+            self._spelled[id(value)] = name
+        return name
+
+    def cell(self, cell: types.CellType) -> str:
+        """The name of what is in a closure cell, whenever it is read."""
+        name = self.new("cell")
+        self.refs[name] = cell
+        self.shared.add(name)
+        return name
+
+    def new(self, wish: str) -> str:
+        """A name that nothing else has."""
+        k = len(self.refs)
+        name = f"{wish}_{k}"
+        while name in self.taken:
+            k += 1
+            name = f"{wish}_{k}"
+        self.taken.add(name)
+        return name
+
+    # ------------------------------------------------------------ tests; each is true if something is not as it was
+
+    def changed(self, guard: Guard) -> str:
+        """The test of a guard."""
+        if isinstance(guard, NameGuard):
+            return self.rebound(guard)
+        if isinstance(guard, CodeGuard):
+            return f"{self.ref(guard.fn)}.__code__ is not {self.ref(guard.code)}"
+        if isinstance(guard, AttributeGuard):
+            return self.other(f"{self.ref(guard.base)}.{guard.name}", guard.value, guard.kind)
+        if isinstance(guard, DefaultsGuard) and not guard.keyword:
+            fn = self.ref(guard.fn)
+            return f"{fn}.__defaults__ is not {self.ref(guard.defaults)} or {fn}.__kwdefaults__"
+        return f"not {self.ref(guard)}.holds()"
+
+    def rebound(self, guard: NameGuard) -> str:
+        owner, name = guard.owner, guard.name
+        if name in owner.__code__.co_freevars:
+            if owner is self.fn:
+                self.used.add(name)
+                return self.other(name, guard.value, guard.kind)
+            cell = owner.__closure__[owner.__code__.co_freevars.index(name)]
+            return self.other(f"{self.ref(cell)}.cell_contents", guard.value, guard.kind)
+        if self.fn is not None and owner.__globals__ is self.fn.__globals__ and name not in self.free:
+            return self.other(name, guard.value, guard.kind)
+        if name in owner.__globals__:
+            return self.other(f"{self.ref(owner.__globals__)}[{name!r}]", guard.value, guard.kind)
+        return f"{name!r} in {self.ref(owner.__globals__)}"  # a builtin that nobody hides
+
+    def other(self, read: str, value: Any, kind: Kind) -> str:
+        if isinstance(kind, Known):
+            return f"{read} is not {self.ref(value)}"
+        # data may be rebound to data of its kind: the code reads it live
+        return f"{read} is not {self.ref(value)} and not {self.ref(same)}({read}, {self.ref(value)}, {self.ref(kind)})"
+
+    def argument(self, name: str, value: Any, kind: Kind) -> str:
+        """Whether an argument is of another kind than ``value``."""
+        cls = type(value)
+        is_class = f"{self.ref(type)}({name}) is not {self.ref(cls)}"
+        if isinstance(kind, Num):
+            if cls is np.ndarray:
+                dtype = self.ref(value.dtype)
+                letters = _DTYPE_KINDS[kind.field]
+                kinds = f"{name}.dtype.kind not in {letters!r}"
+                return f"{is_class} or {name}.ndim != {value.ndim} or {name}.dtype is not {dtype} and {kinds}"
+            if cls in (float, int, bool, complex) or issubclass(cls, np.generic):
+                return is_class
+        if isinstance(kind, Known) and cls not in (str, bytes):
+            return f"{name} is not {self.ref(value)}"
+        if isinstance(kind, Opaque) and cls in _TYPE_IS_ENOUGH:
+            return is_class
+        return f"{self.ref(kind_of)}({name}) != {self.ref(kind)}"
+
+    # ------------------------------------------------------------ the function
+
+    def function(self, name: str, text: str) -> types.FunctionType:
+        """The function that ``text`` defines, in the globals and with the cells of the user's."""
+        used = [v for v in self.free if v in self.used]
+        outer = f"def factory({', '.join((*self.refs, *used))}):\n"
+        code = compile(outer + text, f"<thunkad {name}>", "exec", dont_inherit=True)
+        (make,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
+        (inner,) = (c for c in make.co_consts if isinstance(c, types.CodeType))
+        cells: dict[str, types.CellType] = {
+            k: v if k in self.shared else types.CellType(v) for k, v in self.refs.items()
+        }
+        if self.fn is not None:
+            cells.update((v, c) for v, c in zip(self.free, self.fn.__closure__ or ()) if v in self.used)
+        namespace = {} if self.fn is None else self.fn.__globals__
+        return types.FunctionType(inner, namespace, name, None, tuple(cells[v] for v in inner.co_freevars))
+
+
+#: What a test may raise if what it is about is gone.
+GONE = (NameError, AttributeError, LookupError, ValueError, TypeError)
+
+
+def checker(guards: list[Guard]) -> Any:
+    """A function without arguments: whether all these guards hold."""
+    text = Text(None, {guard.name for guard in guards if isinstance(guard, NameGuard)})
+    tests = [text.changed(guard) for guard in guards]
+    gone = text.ref(GONE)
+    lines = ["    def check():", "        try:", f"            return not ({any_of(tests)})", f"        except {gone}:", "            return False"]
+    return text.function("check", "\n".join(lines) + "\n")
+
+
+def any_of(tests: list[str]) -> str:
+    return " or ".join(f"({t})" if " and " in t else t for t in tests) or "False"
+
