@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 from thunkad.compiled import capture, entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.nested import Derivative, marked, nests
+from thunkad.compiled.where import annotate
 from thunkad.inspection import adjoint_source, explain
+from thunkad.kinds.lattice import may_have_tangent
 from thunkad.tangents import NO_TANGENT, LazyTuple, Thunk
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -99,7 +101,7 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: A
     call = entry.open_call(f, args, kwargs)
     places, _ = entry.wanted_places(call, f, tuple(range(len(args))), None, len(args))
     by_name = dict(zip(call.names, call.kinds()))
-    useful = [(name, inside) for name, inside in places if entry.may_have_tangent(by_name[name])]
+    useful = [(name, inside) for name, inside in places if may_have_tangent(by_name[name])]
     specialization, wanted = entry.specialize(call, "vjp", useful, False, has_aux, call.kinds())
     value, inner = entry.run(specialization, call.values)
 
@@ -108,7 +110,7 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: A
         try:
             entries = inner(seed)
         except Exception as error:
-            entry.annotate(error)
+            annotate(error)
             raise
         by_parameter = dict(zip(wanted, tuple.__iter__(entries)))
 

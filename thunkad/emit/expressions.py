@@ -128,7 +128,7 @@ class Expressions:
         return ast.Slice(*(None if p is None else self.expr(p) for p in (e.lower, e.upper, e.step)))
 
     def _slice(self, e: n.Slice) -> ast.expr:
-        parts = (e.lower, e.upper, e.step)
+        parts: tuple[n.Expr | None, ...] = (e.lower, e.upper, e.step)
         if e.step is None:
             parts = (e.upper,) if e.lower is None else (e.lower, e.upper)
         return self._call_builtin(slice, *(ast.Constant(None) if p is None else self.expr(p) for p in parts))

@@ -199,7 +199,7 @@ class _Bindings:
             first = self.block(s.body)
             first |= self.block(s.orelse)
             after_first, self.seen = self.seen, before
-            second: set[str] = set()
+            second = set()
             for name in walk.writes(s):
                 self.bind(name, s, second)
             second |= self.block(s.handler)

@@ -494,7 +494,7 @@ RESULT_KINDS: dict[Any, Any] = {
     builtins.repr: _number(Opaque(str)), builtins.print: _number(Known(None)), builtins.hash: _number(PY_INT),
     builtins.id: _number(PY_INT), builtins.abs: _abs, builtins.min: _min_max, builtins.max: _min_max,
     builtins.sum: _sum, builtins.zip: _zip, builtins.enumerate: _enumerate, builtins.list: _list,
-    builtins.tuple: _tuple, builtins.reversed: _list, builtins.sorted: _list,
-    dict.items: _items, dict.values: _values, dict.get: _get,
-    dict.copy: _first, list.copy: _first, list.pop: lambda args, kwargs: item_of(args[0]), np.float64: real_type, np.float32: real_type,
+    builtins.tuple: _tuple, builtins.reversed: _list, builtins.sorted: _list, dict.items: _items,
+    dict.values: _values, dict.get: _get, dict.copy: _first, list.copy: _first,
+    list.pop: lambda args, kwargs: item_of(args[0]), np.float64: real_type, np.float32: real_type,
 }  # fmt: skip

@@ -281,8 +281,8 @@ class _Versioner:
             self._if(s, env, out, claims)
         elif t is n.With:
             item = self._read(s.item, env, out, s.line)
-            target = None if s.target is None else self._bind(s.target, env, {})
-            out.append(n.With(item, target, self._block(s.body, env, claims), **where))
+            entered = None if s.target is None else self._bind(s.target, env, {})
+            out.append(n.With(item, entered, self._block(s.body, env, claims), **where))
         elif t is n.Try:
             self._try(s, env, out, claims)
         elif t is n.For:

@@ -46,9 +46,9 @@ def is_adjoint(s: n.Stmt) -> bool:
     if type(s) is n.Assign:
         return _is_bar(s.target)
     if type(s) is n.Update:
-        root = s.target
+        root: n.Expr = s.target
         while type(root) in (n.Index, n.Attr):
-            root = root.value  # type: ignore[union-attr]
+            root = root.value
         return type(root) is n.Name and _is_bar(root.id)
     if type(s) is n.If:
         return any(is_adjoint(x) for x in (*s.body, *s.orelse) if type(x) is not n.Comment)

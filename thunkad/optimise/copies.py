@@ -76,8 +76,8 @@ class _Copies:
             out.append(n.With(item, s.target, self.block(s.body, known), line=s.line, site=s.site))
         elif t is n.Try:
             _forget(known, _bound_in([s]))
-            blocks = [self.block(b, dict(known)) for b in (s.body, s.handler, s.orelse)]
-            out.append(n.Try(*blocks, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site))
+            body, handler, orelse = (self.block(b, dict(known)) for b in (s.body, s.handler, s.orelse))
+            out.append(n.Try(body, handler, orelse, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site))
         elif t is n.Define:
             out.append(s)
         elif t is n.Assert:

@@ -207,7 +207,7 @@ class _Eliminate:
 
     def update(self, s: n.Update, live: Live, out: list[n.Stmt]) -> Live:
         target = s.target
-        root = target
+        root: n.Expr = target
         while type(root) in (n.Index, n.Attr):
             root = root.value
         if type(root) is n.Name and s.site == "adjoint" and root.id not in live.values:

@@ -211,7 +211,7 @@ def _elementwise_rrule(fn: Any, partials: tuple[Callable[..., Any], ...]) -> Cal
                     else unbroadcast(result_bar * conjugate(partial), args[k])
                 )
 
-            return tuple(thunk(lambda k=k: entry(k)) for k in range(len(args)))
+            return tuple(thunk(lambda k=k: entry(k)) for k in range(len(args)))  # type: ignore[misc]  # default of a lambda
 
         return result, pullback
 

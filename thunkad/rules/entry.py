@@ -90,10 +90,10 @@ def _is_handle(p: inspect.Parameter) -> bool:
 
 def name_of(target: Any) -> str:
     """How a callee is called in messages: ``np.sum``, ``ndarray.sum``, ``module.function``."""
-    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
+    name: str | None = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
     if name is None:
         return repr(target)
-    module = getattr(target, "__module__", None) or ""
+    module: str = getattr(target, "__module__", None) or ""
     bound = getattr(target, "__self__", None)
     if type(bound).__name__ == "ufunc":
         return f"{name_of(bound)}.{target.__name__}"

@@ -62,8 +62,8 @@ def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, name
     for layer in ("user", "library"):
         candidates = [e for e in entries if e.layer == layer and e.kind not in (other, ALTERNATIVE)]
         found = _chosen(candidates, kinds, named)
-        if found is UNDECIDED:
-            return UNDECIDED
+        if isinstance(found, Decision):
+            return found
         if found is not None:
             if found.kind != OPT_OUT:
                 return Decision("constant" if found.kind == NON_DIFFERENTIABLE else "rule", found)
@@ -72,11 +72,11 @@ def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, name
     for layer in ("user", "library"):
         body = _chosen([e for e in entries if e.layer == layer and e.kind == ALTERNATIVE], kinds, named)
         if body is not None:
-            return UNDECIDED if body is UNDECIDED else Decision("alternative", body)
+            return body if isinstance(body, Decision) else Decision("alternative", body)
     return MISSING if inside is None else Decision("inside", inside)
 
 
-def _chosen(candidates: list[Entry], kinds: list[Any], named: Named) -> Any:
+def _chosen(candidates: list[Entry], kinds: list[Any], named: Named) -> Entry | Decision | None:
     """The most specific entry that applies, None if none does, UNDECIDED if that depends on what is not known."""
     sure, unsure = [], []
     for e in candidates:
@@ -166,8 +166,8 @@ def fits(kind: Any, wanted: Type) -> bool | None:
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
-_PYTHON = {"bool": (bool,), "int": (int,), "real": (float,), "complex": (complex,)}
-_SCALAR = {
+_PYTHON: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "real": (float,), "complex": (complex,)}
+_SCALAR: dict[str, tuple[type, ...]] = {
     "bool": (np.bool_,),
     "int": tuple(dict.fromkeys(np.dtype(c).type for c in "bhilqBHILQ")),
     "real": (np.float16, np.float32, np.float64, np.longdouble),
@@ -252,6 +252,7 @@ def _subclass_fits(base: type, wanted: Any) -> bool | None:
 
 def _derived(base: type) -> list[type]:
     out: list[type] = []
-    for c in type.__subclasses__(base):
+    direct: list[type] = type.__subclasses__(base)
+    for c in direct:
         out += [c, *_derived(c)]
     return out

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 from thunkad.errors import SourceUnavailableError
 from thunkad.ir import nodes as n
@@ -55,7 +56,8 @@ def template_of(entry: Entry) -> Template | None:
             entry.cache["template"] = _elementwise(entry) if entry.partials else _explicit(entry)
         except (NotInlineable, SourceUnavailableError):
             entry.cache["template"] = None
-    return entry.cache["template"]
+    found: Template | None = entry.cache["template"]
+    return found
 
 
 def forget_outdated(entry: Entry) -> None:
@@ -72,7 +74,8 @@ def forget_outdated(entry: Entry) -> None:
 
 def reads_of(entry: Entry) -> dict[tuple[Any, str], Any]:
     """The free names that a pasted rule takes from its module or closure, each with its function and its value."""
-    return entry.cache.setdefault("reads", {})
+    reads: dict[tuple[Any, str], Any] = entry.cache.setdefault("reads", {})
+    return reads
 
 
 def _is_bound_to(function: Any, name: str, value: Any) -> bool:
@@ -261,8 +264,9 @@ def partial_expressions(entry: Entry, params: list[str]) -> list[n.Expr]:
     """The partial derivatives of an elementwise rule as expressions of ``result`` and the parameters."""
     assert entry.partials is not None
     expressions: list[n.Expr] = []
-    lines = [p.__code__.co_firstlineno for p in entry.partials]
-    for k, partial in enumerate(entry.partials):
+    partials = cast("tuple[FunctionType, ...]", entry.partials)
+    lines = [p.__code__.co_firstlineno for p in partials]
+    for k, partial in enumerate(partials):
         if entry.layer == "library":
             node = find_own_source(partial, lines[:k].count(lines[k])).node
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from thunkad.errors import UnsupportedSyntaxError
 
@@ -47,7 +47,7 @@ class Unswallowing:
     def __enter__(self) -> Any:
         return enter(self.manager)
 
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> bool:
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> Literal[False]:
         if type(self.manager).__exit__(self.manager, kind, error, traceback) and error is not None:
             name = type(self.manager).__name__
             raise UnsupportedSyntaxError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.rules.entry import FRULE, Entry, name_of
-from thunkad.rules.resolve import signature_types
+from thunkad.rules.signatures import signature_types
 from thunkad.rules.table import TABLE
 from thunkad.testing.leaves import copied, leaves, same
 from thunkad.testing.report import fail

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thunkad.rules.library import alternative, non_differentiable, scalar_rule
@@ -19,9 +21,9 @@ non_differentiable(all_indices, any_below_zero, any_outside_one, kept_range, set
 scalar_rule(complex_arccos, lambda y, x: -(1 / np.sin(y)))
 scalar_rule(complex_arcsin, lambda y, x: 1 / np.cos(y))
 
-UniqueAll, UniqueCounts, UniqueInverse = (
-    type(f(np.zeros(1))) for f in (np.unique_all, np.unique_counts, np.unique_inverse)
-)
+UniqueAll: Any = type(np.unique_all(np.zeros(1)))
+UniqueCounts: Any = type(np.unique_counts(np.zeros(1)))
+UniqueInverse: Any = type(np.unique_inverse(np.zeros(1)))
 
 # Other names
 

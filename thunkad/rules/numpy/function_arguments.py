@@ -53,7 +53,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 def scattered(piece, condition):
     """The values ``piece`` at the places where ``condition`` holds, anything elsewhere."""
-    values = np.broadcast_to(piece, (np.count_nonzero(condition),))
+    values = np.broadcast_to(piece, (np.count_nonzero(condition),))  # type: ignore[arg-type]  # it is an int
     return np.reshape(values[np.maximum(np.cumsum(condition) - 1, 0)], np.shape(condition))
 
 

@@ -48,7 +48,7 @@ non_differentiable(trimmed_length, placed, highest, default_rcond)
 refuse(
     "an object holds the coefficients; keep them in an array and use the functions of the module, such as polyval",
     *(getattr(np.polynomial, name) for name in "Polynomial Chebyshev Legendre Hermite HermiteE Laguerre".split()),
-    polynomial.ABCPolyBase,
+    polynomial.ABCPolyBase,  # type: ignore[attr-defined]  # public, but not in the stubs
 )
 
 
@@ -159,7 +159,7 @@ def arithmetic(add: Any, sub: Any, mul: Any, div: Any, power: Any) -> None:
             return np.zeros(1), rest
         if len(c2) == 1:
             return rest / c2[0], np.zeros(1)
-        quotient = []
+        quotient: list[Any] = []
         for k in range(steps - 1, -1, -1):
             shifted = mul(np.eye(k + 1)[k], c2)
             q = rest[-1] / shifted[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
@@ -91,7 +93,7 @@ def polydiv(u, v):
     if steps <= 0:
         return np.zeros(1, u.dtype), u[leading(u) :]
     rest = u
-    parts = []
+    parts: list[Any] = []
     for k in range(steps):
         d = rest[k] / v[0]
         parts = [*parts, d]

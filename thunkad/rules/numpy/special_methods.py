@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
@@ -11,7 +13,7 @@ from thunkad.runtime.methods import view_bar, view_dot
 from thunkad.tangents import NoTangent, thunk
 
 #: Special methods that mean ``function(x, other)``; see ``METHODS``.
-OPERATORS = {
+OPERATORS: dict[str, Any] = {
     "__abs__": np.absolute,
     "__add__": np.add,
     "__and__": np.bitwise_and,
@@ -150,7 +152,7 @@ refuse(
     "called by its name it changes the array; write the operator",
     *(getattr(np.ndarray, f"__i{name}__") for name in _IN_PLACE.split() if hasattr(np.ndarray, f"__i{name}__")),
     np.ndarray.__setitem__,
-    np.ndarray.__delitem__,
+    np.ndarray.__delitem__,  # type: ignore[attr-defined]  # the stubs leave it out
 )
 refuse("it iterates over the memory of the array; use x.ravel()", np.ndarray.flat)
 refuse(

@@ -14,7 +14,7 @@ linear(part_bar, repeated_bar)
 
 @rrule(operator.add)
 def _(a: list | tuple, b: list | tuple):
-    y = a + b
+    y = a + b  # type: ignore[operator]  # as in the user's code: of one type, or Python says so
 
     def pullback(y_bar):
         return thunk(lambda: part_bar(y_bar, a, 0)), thunk(lambda: part_bar(y_bar, b, len(a)))
@@ -24,7 +24,7 @@ def _(a: list | tuple, b: list | tuple):
 
 @frule(operator.add)
 def _(a: list | tuple, b: list | tuple, *, a_dot, b_dot):
-    return a + b, concatenated_dot(a, a_dot, b, b_dot)
+    return a + b, concatenated_dot(a, a_dot, b, b_dot)  # type: ignore[operator]
 
 
 @rrule(operator.mul)
