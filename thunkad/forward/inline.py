@@ -73,7 +73,7 @@ class _Paste:
         bound = walk.assigned(callee.body)
         mapping: dict[str, n.Expr] = {}
         for p, a in zip(params, s.value.args, strict=True):
-            if p not in bound and type(a) in n.ATOMS:
+            if p not in bound and type(a) in n.ATOMS and type(a) is not n.Const:  # constants are put in by what folds them
                 mapping[p] = a
                 continue
             name = self.names.new(p)
@@ -160,7 +160,7 @@ class _Fold:
 
     def __init__(self, body: list[n.Stmt]) -> None:
         self.bound = Counter(w for s in walk.statements(body) for w in walk.writes(s))
-        self.changed = {root for s in walk.statements(body) if (root := _changed(s)) is not None}
+        self.changes = any(_changes(s) for s in walk.statements(body))
 
     def block(self, block: list[n.Stmt], known: dict[str, n.Expr] | None = None) -> list[n.Stmt]:
         known = {} if known is None else known
@@ -193,10 +193,18 @@ class _Fold:
             return n.Try(*blocks, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site)
         if t is n.Assert:
             return s
-        new: Any = walk.map_stmt(s, lambda e: simpler(walk.substitute(e, known)))
+        new: Any = walk.map_stmt(s, lambda e: self.folded(e, known))
         if t is n.Assign and self.bound[s.target] == 1 and self.movable(new.value):
             known[s.target] = new.value
         return new
+
+    def folded(self, e: n.Expr, known: dict[str, n.Expr]) -> n.Expr:
+        """``e`` with what is known put in and made simpler; a copy that its author wrote (``x * 1.0``) stays one."""
+        new = walk.substitute(e, known)
+        simple = simpler(new)
+        if type(simple) is n.Name and type(e) in (n.Binary, n.Unary) and (self.changes or _has_literal(e)):
+            return new
+        return simple
 
     def movable(self, e: n.Expr) -> bool:
         """Whether ``e`` is the same wherever it is read, and reading it there says the same."""
@@ -205,13 +213,13 @@ class _Fold:
         return type(e) is n.Const or (type(e) is n.Ref and e.value is ZERO)
 
 
-def _changed(s: n.Stmt) -> str | None:
-    if type(s) in (n.Store, n.Update):
-        root = s.target
-        while type(root) in (n.Index, n.Attr):
-            root = root.value
-        return root.id if type(root) is n.Name else None
-    return s.target if type(s) is n.Append else None
+def _changes(s: n.Stmt) -> bool:
+    """Whether ``s`` may change an array in place."""
+    return type(s) in (n.Store, n.Update, n.Effect) or type(s) is n.Assign and type(s.value) is n.Inplace
+
+
+def _has_literal(e: n.Expr) -> bool:
+    return any(type(x) is n.Const for x in walk.children(e))
 
 
 def simpler(e: n.Expr) -> n.Expr:
