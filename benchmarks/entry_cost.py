@@ -1,7 +1,7 @@
 """What a call of an up-to-date gradient pays to know that it is up to date, against the bare generated function.
 
-Ten functions are looked inside, so ten names and the code of eleven functions are tested at each call, besides the types of
-the arguments and the rule table.
+Ten functions are looked inside, so ten names and the code of eleven functions are tested at each call, besides the
+types of the arguments and the rule table.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from thunkad.compiled.root import root_of
 
 CALLEES = 10
 BUDGET = 0.8  # µs
+
 
 def make_chain():
     """A function that calls ten others, all of which have source that can be found."""
@@ -35,19 +36,26 @@ def best(call, number: int = 20000, repeat: int = 9) -> float:
 
 
 def both(first, second) -> tuple[float, float]:
-    """The least times of two calls that are measured in turn, so that a busy machine is as unfair to one as to the other."""
+    """The least times of two calls, measured in turn, so that a busy machine is as unfair to one as to the other."""
     rounds = [(best(first, 2000, 1), best(second, 2000, 1)) for _ in range(60)]
     return min(a for a, _ in rounds), min(b for _, b in rounds)
+
+
+def compared(f, derivative, args) -> tuple[float, float]:
+    """The least times of the bare generated function and of ``derivative``, which is that of ``f``."""
+    derivative(*args)
+    (*_, compiled) = root_of(f).specializations.values()
+    everything = (*args, *(f.__defaults__ or ()))
+    return both(lambda: compiled.call(*everything), lambda: derivative(*args))
 
 
 def main() -> None:
     chain = make_chain()
     gradient = ad.grad(chain)
     for what, x in (("float", 2.0), ("array of 1 element", np.array([2.0]))):
-        gradient(x)
-        (*_, compiled) = root_of(chain).specializations.values()
-        bare, whole = both(lambda: compiled.call(x), lambda: gradient(x))
-        print(f"{what}: bare {bare:.2f} µs, with all tests {whole:.2f} µs, so they cost {whole - bare:.2f} µs (budget {BUDGET})")
+        bare, whole = compared(chain, gradient, (x,))
+        costs = f"they cost {whole - bare:.2f} µs (budget {BUDGET})"
+        print(f"{what}: bare {bare:.2f} µs, with all tests {whole:.2f} µs, so {costs}")
 
     rebuilds = root_of(chain).rebuilds
     targets = [lambda x, k=k: x for k in range(10000)]
@@ -59,11 +67,7 @@ def main() -> None:
           f"first call {first:.0f} µs, then {after:.2f} µs")  # fmt: skip
 
     for what, f, args in OTHERS:
-        derivative = ad.grad(f)
-        derivative(*args)
-        (*_, compiled) = root_of(f).specializations.values()
-        everything = (*args, *(f.__defaults__ or ()))
-        bare, whole = both(lambda: compiled.call(*everything), lambda: derivative(*args))
+        bare, whole = compared(f, ad.grad(f), args)
         print(f"{what}: bare {bare:.2f} µs, with all tests {whole:.2f} µs")
 
 

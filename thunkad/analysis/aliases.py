@@ -1,9 +1,9 @@
 """Which names may share memory, which memory is written in place, and where.
 
-Names are put into classes, flow-insensitively: two names of one class may hold the same object, views of one array, or a
-container and what is in it.  A class that some statement writes into is *mutated*.  ``after`` says of each statement which
-classes may be written after it ran (a loop body comes after itself), so that residuals are copied only where they may be
-overwritten.
+Names are put into classes, flow-insensitively: two names of one class may hold the same object, views of one array, or
+a container and what is in it.  A class that some statement writes into is *mutated*.  ``after`` says of each statement
+which classes may be written after it ran (a loop body comes after itself), so that residuals are copied only where they
+may be overwritten.
 """
 
 from __future__ import annotations
@@ -24,27 +24,31 @@ from thunkad.kinds.results import is_basic_index
 
 #: Functions whose result may be a view of, or hold, what they are given.
 VIEWS = {
-    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray", "asanyarray",
-    "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "broadcast_arrays",
-    "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip", "fliplr", "flipud", "rot90",
-    "unstack", "array", "astype", "view", "require", "matrix_transpose", "permute_dims", "nan_to_num", "diag", "meshgrid",
-    "zip", "enumerate", "list", "tuple", "dict", "items", "values", "get", "reversed", "sorted", "copy", "getitem", "iter",
-    "split_starred", "max", "min", "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj",
+    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray",
+    "asanyarray", "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to",
+    "broadcast_arrays", "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip",
+    "fliplr", "flipud", "rot90", "unstack", "array", "astype", "view", "require", "matrix_transpose",
+    "permute_dims", "nan_to_num", "diag", "meshgrid", "zip", "enumerate", "list", "tuple", "dict", "items",
+    "values", "get", "reversed", "sorted", "copy", "getitem", "iter", "split_starred", "max", "min",
+    "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj",
 }  # fmt: skip
 #: Of these, the functions that read values to decide what they return, and whose pullback does so again.
 SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
 #: Functions that hand on what they are given, in a container or as a view, and whose pullback reads no values.
 HAND_ON = frozenset(
-    ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "items", "values", "get", "iter",
-     "split_starred", "broadcast_arrays", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid")
+    ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "items",
+     "values", "get", "iter", "split_starred", "broadcast_arrays", "split", "array_split", "hsplit", "vsplit",
+     "dsplit", "unstack", "meshgrid")
 )  # fmt: skip
 _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """What a callee shares with its caller: ``volatile`` parameters may be written once it has returned; the cotangents of
-    ``shared`` parameters and (``result``) of what it returns live in the caller's shadows.
+    """What a callee shares with its caller.
+
+    ``volatile`` parameters may be written once it has returned; the cotangents of ``shared`` parameters and
+    (``result``) of what it returns live in the caller's shadows.
     """
 
     volatile: tuple[str, ...] = ()
@@ -57,11 +61,12 @@ class Sharing:
 
 
 NOTHING_SHARED = Sharing()
+_WITHOUT_MEMORY = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str)
 
 
 @dataclass
 class Aliases:
-    """Classes of names (by representative), those that are written, and what may still be written after each statement."""
+    """Classes of names (by representative), those that are written, and what each statement leaves to be written."""
 
     parent: dict[str, str] = field(default_factory=dict)
     mutated: set[str] = field(default_factory=set)
@@ -71,7 +76,6 @@ class Aliases:
     outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
     disturbed: set[int] = field(default_factory=set)  # see thunkad.analysis.spans
     functional: set[str] = field(default_factory=set)
-    outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
     cache: dict[str, Any] = field(default_factory=dict)
     resolved: Any = None
 
@@ -110,11 +114,9 @@ def has_memory(kind: Kind) -> bool:
     if isinstance(kind, Opaque):
         return False
     if isinstance(kind, Known):
-        return not isinstance(kind.value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str)) and (
-            kind.value is not None
-        )
+        return kind.value is not None and not isinstance(kind.value, _WITHOUT_MEMORY)
     if isinstance(kind, Tuple):
-        return any(isinstance(k, Num) and k.field in ("real", "complex", "any") or has_memory(k) for k in kind.items)
+        return any((isinstance(k, Num) and k.field in ("real", "complex", "any")) or has_memory(k) for k in kind.items)
     return True
 
 
@@ -248,7 +250,7 @@ class _Finder:
         if site.how == "rule" and site.entry is not None and site.entry.layer == "library":
             name = getattr(site.callee, "__name__", "")
             on_array = bool(site.kinds) and isinstance(site.kinds[0], Num)
-            if name not in VIEWS or on_array and name in _FRESH_IN_NUMPY:
+            if name not in VIEWS or (on_array and name in _FRESH_IN_NUMPY):
                 return outs
             if name == "array" and not any(k == "copy" for k, _ in e.kwargs):
                 return outs
@@ -261,7 +263,7 @@ class _Finder:
     def written(self, s: n.Stmt) -> list[str]:
         """Names whose memory ``s`` writes into."""
         t = type(s)
-        if t in (n.Store, n.Update) or t is n.Delete and type(s.target) is not n.Name:
+        if t in (n.Store, n.Update) or (t is n.Delete and type(s.target) is not n.Name):
             root = root_of(s.target)
             return [] if root is None else [root]
         if t is n.Append:
@@ -301,7 +303,7 @@ def _gathers(resolved: Resolved, index: n.Expr) -> bool:
     parts = index.items if type(index) is n.TupleExpr else (index,)
     for p in parts:
         kind = resolved.kind(p)
-        if isinstance(kind, Sequence) and kind.cls is list or isinstance(kind, Num) and kind.form == "array":
+        if (isinstance(kind, Sequence) and kind.cls is list) or (isinstance(kind, Num) and kind.form == "array"):
             return True
     return False
 
@@ -310,10 +312,9 @@ def basic(resolved: Resolved, index: n.Expr) -> bool:
     """Whether an index surely gives an element or a view."""
     parts = index.items if type(index) is n.TupleExpr else (index,)
     for p in parts:
-        if type(p) is n.Slice or type(p) is n.Const and (p.value is None or p.value is Ellipsis or type(p.value) is int):
+        plain = type(p) is n.Const and (p.value is None or p.value is Ellipsis or type(p.value) is int)
+        if plain or type(p) is n.Slice:
             continue
         if not is_basic_index(resolved.kind(p)):
             return False
     return True
-
-

@@ -1,4 +1,4 @@
-"""What the sites say about dropping a statement: whether it is pure, which shape check it leaves, what has its shape."""
+"""What the sites say about dropping a statement: whether it is pure, its shape check, what has its shape."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ from thunkad.runtime.shapes import broadcast, matmul_shape
 BROADCAST, MATMUL_SHAPE = n.Ref("broadcast", broadcast), n.Ref("matmul_shape", matmul_shape)
 _LIBRARY = ("numpy", "math", "cmath", "scipy", "operator", "_operator")
 _PURE_BUILTINS = frozenset(
-    (abs, bool, complex, dict, divmod, enumerate, float, hash, int, isinstance, len, list, max, min, pow, range, repr, reversed,
-     round, set, slice, sorted, str, sum, tuple, type, zip, frozenset, callable, hasattr, all, any)
+    (abs, bool, complex, dict, divmod, enumerate, float, hash, int, isinstance, len, list, max, min, pow, range, repr,
+     reversed, round, set, slice, sorted, str, sum, tuple, type, zip, frozenset, callable, hasattr, all, any)
+)  # fmt: skip
+#: Helpers of generated code that change something, or run code of the user's.
+_CHANGING = frozenset(
+    ("pop", "index_add", "pull", "pull_kept", "pull_packed", "accumulate", "take_entry", "take_stored", "insert",
+     "reverse", "update", "update_entry", "update_attribute", "take_moved", "change")
 )  # fmt: skip
 _WHOLE_REDUCTIONS = (np.sum, np.mean, np.std, np.var, np.prod)
 
@@ -43,7 +48,8 @@ def is_pure(e: n.Expr, site: Site | None, user_pure: Callable[[Any], bool]) -> b
         return _helper_is_pure(e)
     if site.how in ("rule", "constant") and t in (n.Binary, n.Unary, n.Attr, n.Inplace):
         return t is not n.Inplace
-    if t is n.Call and site.how in ("rule", "constant", "missing") and (site.entry is None or site.entry.layer == "library"):
+    of_library = site.entry is None or site.entry.layer == "library"
+    if t is n.Call and site.how in ("rule", "constant", "missing") and of_library:
         return callee_is_pure(site) and has_shape_story(site)
     if t is n.Call and site.how == "inside" and isinstance(site.callee, types.FunctionType):
         return user_pure(site)
@@ -51,14 +57,13 @@ def is_pure(e: n.Expr, site: Site | None, user_pure: Callable[[Any], bool]) -> b
 
 
 def _helper_is_pure(e: n.Expr) -> bool:
-    """Code that the compiler made itself: expressions over helpers and NumPy are pure, mutation is written as statements."""
+    """Code that the compiler made itself: expressions over helpers and NumPy are pure, statements may write."""
     if type(e) is n.Call:
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        if name in ("pop", "index_add", "pull", "pull_kept", "pull_packed", "accumulate", "take_entry", "take_stored", "insert", "reverse",
-                    "update", "update_entry", "update_attribute", "take_moved", "change") or name.endswith("_pullback"):
+        if name in _CHANGING or name.endswith("_pullback"):
             return False
         return type(e.func) in (n.Ref, n.Attr)
-    return type(e) not in (n.Index, n.Attr, n.Global) or type(e) is n.Attr and type(e.value) is not n.Name
+    return type(e) not in (n.Index, n.Attr, n.Global) or (type(e) is n.Attr and type(e.value) is not n.Name)
 
 
 def callee_is_pure(site: Site) -> bool:
@@ -97,14 +102,15 @@ def arrays_of(site: Site) -> list[n.Expr]:
 
 
 def _is_scalar(k: Kind) -> bool:
-    return isinstance(k, Num) and k.is_scalar or isinstance(k, Opaque)
+    return (isinstance(k, Num) and k.is_scalar) or isinstance(k, Opaque)
 
 
 def shape_check(s: n.Stmt) -> n.Expr | None:
     site = s.site
     if not isinstance(site, Site) or site.how not in ("rule", "constant"):
         return None
-    if site.callee is np.matmul or site.infix and type(s.value) is n.Binary and s.value.op == "@":  # type: ignore[attr-defined]
+    value = getattr(s, "value", None)
+    if site.callee is np.matmul or (site.infix and type(value) is n.Binary and value.op == "@"):
         return n.Call(MATMUL_SHAPE, site.args)
     operands = list(dict.fromkeys(arrays_of(site)))
     if (site.infix or isinstance(site.callee, np.ufunc) or site.callee is np.where) and len(operands) > 1:
@@ -115,17 +121,18 @@ def shape_check(s: n.Stmt) -> n.Expr | None:
 
 
 def stand_in(s: n.Stmt) -> n.Expr | None:
-    """Something with the shape of what ``s`` computes: an operand of an elementwise operation, or the broadcast of several."""
+    """Something with the shape of what ``s`` computes: an operand of an elementwise operation, or their broadcast."""
     site = s.site
     value = s.value  # type: ignore[attr-defined]
-    if type(value) is n.Call and type(value.func) is n.Ref and value.func.name == "keep" and type(value.args[0]) is n.Name:
-        return value.args[0]
+    if type(value) is n.Call and type(value.func) is n.Ref and value.func.name == "keep":
+        if type(value.args[0]) is n.Name:
+            return value.args[0]
     if not isinstance(site, Site) or site.how not in ("rule", "constant"):
         return None
     if site.callee is np.matmul:
         return n.Call(MATMUL_SHAPE, site.args)
     elementwise = isinstance(site.callee, np.ufunc) and site.callee.signature is None and site.callee.nout == 1
-    if not elementwise and site.callee is not np.where or site.kwargs:
+    if (not elementwise and site.callee is not np.where) or site.kwargs:
         return None
     if any(not isinstance(k, Num) for k in site.kinds):
         return None
