@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from thunkad.api import grad, jvp, vjp
+from thunkad.compiled import forward as linear
 from thunkad.compiled.nested import Derivative, marked
 from thunkad.errors import ArgumentError
-from thunkad.jacobians import columns, reverse_jacobian
+from thunkad.jacobians import jacobian_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,24 +26,11 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
         Returns an array, a number, or a list or tuple of these (then a list or tuple of Jacobians).
     argnums : int or tuple of int
     mode : {None, 'reverse', 'forward'}
-        By pullbacks, one for each element of the result, or by pushforwards, one for each element of the argument.
-        None is by pullbacks.
+        By pullbacks, one for each element of the result, or by pushforwards, one for each element of the arguments;
+        ``f`` runs once.  None is the one of which there are fewer (pullbacks where they are as many): the first call
+        with arguments of new shapes may run ``f`` a second time, since only then the size of its result is known.
     """
-    if mode not in (None, "reverse", "forward"):
-        raise ArgumentError(f"mode is None, 'reverse' or 'forward', not {mode!r}")
-    if mode != "forward":
-        by_rows = reverse_jacobian(f, argnums, mode)
-    else:
-        by_rows = None
-
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        if by_rows is not None:
-            return by_rows(*args, **kwargs)
-        if isinstance(argnums, int):
-            return columns(f, args, argnums, kwargs)
-        return tuple(columns(f, args, number, kwargs) for number in argnums)
-
-    made = _named(f, "jacobian", derivative)
+    made = _named(f, "jacobian", jacobian_of(f, argnums, mode))
     return marked(made, Derivative(f, "columns", argnums)) if isinstance(argnums, int) else made
 
 
@@ -61,12 +49,13 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
         Takes the arguments of ``f``; the result has the shape ``argument.shape + argument.shape``.
     """
 
+    gradient = jacobian_of(grad(f, argnums), argnums, "forward")
+
     def derivative(*args: Any, **kwargs: Any) -> Any:
+        found = gradient(*args, **kwargs)
         if isinstance(argnums, int):
-            return columns(grad(f, argnums), args, argnums, kwargs)
-        gradient = grad(f, argnums)
-        blocks = [columns(gradient, args, number, kwargs) for number in argnums]
-        return tuple(tuple(block[k] for block in blocks) for k in range(len(argnums)))
+            return found
+        return tuple(tuple(block[k] for block in found) for k in range(len(argnums)))
 
     made = _named(f, "hessian", derivative)
     return marked(made, Derivative(grad(f, argnums), "columns", argnums)) if isinstance(argnums, int) else made
@@ -109,14 +98,10 @@ def gauss_newton_product(f: Callable[..., Any], loss: Callable[..., Any], primal
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The value of ``f`` and its derivative at ``primals`` as a function of tangents, one for each argument.
 
-    The function may be called any number of times; each call runs ``f`` once more.
+    ``f`` runs once, here; the function reads what that run left behind and may be called any number of times.  For code
+    whose tangents can't be told apart from its values (see the page on forward mode) each call runs ``f`` once more.
     """
-    kept = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in primals)
-
-    def pushforward(*tangents: Any) -> Any:
-        return jvp(f, kept, tangents)[1]
-
-    return f(*primals), pushforward
+    return linear.linearize(f, primals)
 
 
 def elementwise_grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:

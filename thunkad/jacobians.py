@@ -8,29 +8,86 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.api import jvp, vjp
-from thunkad.errors import ArgumentError
+from thunkad.api import vjp
+from thunkad.compiled.forward import linearize
+from thunkad.errors import ArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.runtime.columns import directions, side_by_side
 
+#: Modes by which ``jacobian(f, mode=None)`` decides, told by the shapes of one call to the next.
+_Modes = dict[Any, str]
 
-def reverse_jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str | None) -> Callable[..., Any]:
+
+def jacobian_of(f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str | None) -> Callable[..., Any]:
     """See :func:`thunkad.jacobian`."""
-    if mode not in (None, "reverse"):
-        raise ArgumentError(f"mode is None or 'reverse', not {mode!r}")
+    if mode not in (None, "reverse", "forward"):
+        raise ArgumentError(f"mode is None, 'reverse' or 'forward', not {mode!r}")
+    modes: _Modes = {}
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        value, pullback = vjp(f, *args, **kwargs)
         single = isinstance(argnums, int)
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        for number in numbers:
-            if not -len(args) <= number < len(args):
-                raise ArgumentError(
-                    f"argnums: {number} is out of range; the function was called with {len(args)} arguments"
-                )
-        found = tuple(_of_output(value, pullback, args[number], number) for number in numbers)
+        numbers = tuple(_place(number, args) for number in ((argnums,) if single else argnums))  # type: ignore[union-attr]
+        g = functools.partial(f, **kwargs) if kwargs else f
+        found = _by(g, mode, numbers, args, modes)
         return found[0] if single else found
 
     return derivative
+
+
+def _place(number: int, args: tuple[Any, ...]) -> int:
+    if not -len(args) <= number < len(args):
+        raise ArgumentError(f"argnums: {number} is out of range; the function was called with {len(args)} arguments")
+    return number % len(args)
+
+
+def _by(f: Any, mode: str | None, numbers: tuple[int, ...], args: tuple[Any, ...], modes: _Modes) -> tuple[Any, ...]:
+    if mode == "forward":
+        return _by_columns(f, numbers, args)
+    if mode == "reverse" or not all(_is_real_array(args[number]) for number in numbers):
+        return _by_rows(f, numbers, args)
+    shapes = tuple(np.shape(args[number]) for number in numbers)
+    if modes.get(shapes) == "forward":
+        return _by_columns(f, numbers, args)
+    value, pullback = vjp(f, *args)
+    if shapes not in modes:
+        modes[shapes] = "reverse"
+        if sum(np.size(args[number]) for number in numbers) < _size(value):
+            try:
+                found = _by_columns(f, numbers, args)
+            except (NoRuleError, UnsupportedSyntaxError):
+                pass  # what has no forward mode is left to pullbacks
+            else:
+                modes[shapes] = "forward"
+                return found
+    return tuple(_of_output(value, pullback, args[number], number) for number in numbers)
+
+
+def _by_rows(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """One run of ``f`` and one pullback for each element of its result."""
+    value, pullback = vjp(f, *args)
+    return tuple(_of_output(value, pullback, args[number], number) for number in numbers)
+
+
+def _by_columns(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """One run of ``f`` and one pushforward for each element of the arguments; their axes come last."""
+    every = [directions(args, number) for number in numbers]
+    value, pushforward = linearize(f, args, numbers)
+    found = []
+    for number, tangents in zip(numbers, every):
+        columns = [pushforward(*dots) for dots in tangents] or [_zeros_like(value)]
+        found.append(side_by_side(columns, np.shape(args[number])))
+    return tuple(found)
+
+
+def _is_real_array(x: Any) -> bool:
+    return isinstance(x, (float, np.ndarray, np.floating)) and not np.iscomplexobj(x)
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))
+    return int(np.size(value))
 
 
 def _of_output(value: Any, pullback: Any, argument: Any, number: int) -> Any:
@@ -70,15 +127,6 @@ def _stacked(rows: list[Any], shape: tuple[int, ...], argument: Any) -> Any:
     if not rows:
         return np.zeros(shape + inner)
     return np.reshape(np.stack([np.asarray(r) for r in rows]), shape + inner) if shape or inner else rows[0]
-
-
-def columns(f: Callable[..., Any], args: tuple[Any, ...], number: int, kwargs: dict[str, Any]) -> Any:
-    """The Jacobian for argument ``number``, one pushforward for each of its elements; its axes come last."""
-    if kwargs:
-        f = functools.partial(f, **kwargs)
-    shape = np.shape(args[number])
-    found = [jvp(f, args, dots)[1] for dots in directions(args, number)]
-    return side_by_side(found or [_zeros_like(f(*args))], shape)
 
 
 def _zeros_like(value: Any) -> Any:

@@ -17,6 +17,7 @@ from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.forward.generate import pushforward
+from thunkad.forward.linear import halves
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind
@@ -28,7 +29,7 @@ from thunkad.pipeline import reached
 class Key:
     """What a specialization is compiled for, besides the function."""
 
-    product: str  # 'grad', 'value_and_grad', 'vjp' or 'jvp'
+    product: str  # 'grad', 'value_and_grad', 'vjp', 'jvp' or 'linearize'
     wanted: tuple[str, ...]
     single: bool
     has_aux: bool
@@ -48,10 +49,16 @@ class Specialization:
     function: n.Function
     key: Key
     world: World
+    linear: Callable[..., Any] | None = None  # the second half of ``linearize``
 
     def run(self, values: tuple[Any, ...]) -> Any:
         """Call the compiled code."""
         return self.world.run(self.call, values) if self.world.is_dynamic else self.call(*values)
+
+    def run_linear(self, values: tuple[Any, ...]) -> Any:
+        """Call the second half."""
+        assert self.linear is not None
+        return self.world.run(self.linear, values) if self.world.is_dynamic else self.linear(*values)
 
 
 def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
@@ -73,7 +80,7 @@ def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
 
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
-    if key.product == "jvp":
+    if key.product in ("jvp", "linearize"):
         return build_jvp(fn, world, key)
     world.outlives = key.product == "vjp"
     resolved = resolved_for(fn, world, key)
@@ -119,6 +126,11 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant"):
         target = own_call(fn)
     resolved = forwarding.analysis(target, owner, key.kinds)
+    if key.product == "linearize":
+        names = f"{resolved.function.name}_primal", f"{resolved.function.name}_linear"
+        both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True)
+        call, linear = world.load(list(both), list(map(Slot, names, both)), owner)
+        return Specialization(call, both[0], key, world, linear)
     name = f"{resolved.function.name}_jvp"
     function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, public=True)
     if derivative_of(fn) is not None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from thunkad.compiled import entry
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
+from thunkad.forward.linear import NotSeparable
 from thunkad.kinds.lattice import Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.runtime.dots import outward, tangent_for
+from thunkad.runtime.cotangents import dense
+from thunkad.runtime.dots import outward, tangent_buffer, tangent_for
+from thunkad.runtime.residuals import snapshot
 from thunkad.tangents import ZERO, AbstractZero
 
 
@@ -20,6 +25,17 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: {len(primals)} primals and {len(tangents)} tangents")
     call = entry.open_call(f, tuple(primals), {})
+    dots = dots_of(call, primals, tangents)
+    wanted = tuple(name for name in call.names if name in dots)
+    specialization, _ = entry.specialize(call, "jvp", [(name, None) for name in wanted], False, False, call.kinds())
+    by_name = dict(zip(call.names, call.values))
+    passed = (tuple(dots[name]) if isinstance(by_name[name], tuple) else dots[name] for name in wanted)
+    value, value_dot = entry.run(specialization, (*call.values, *passed))
+    return value, outward(value_dot, value)
+
+
+def dots_of(call: entry.Call, primals: Any, tangents: Any) -> dict[str, Any]:
+    """The tangents that a user passed, checked, by the parameters that they belong to."""
     by_name = dict(zip(call.names, call.values))
     dots: dict[str, Any] = {}
     for k, ((name, inside), primal, tangent) in enumerate(zip(call.positional, primals, tangents)):
@@ -36,8 +52,58 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
         else:
             parts = dots.setdefault(name, [ZERO] * len(by_name[name]))
             parts[inside] = dot
-    wanted = tuple(name for name in call.names if name in dots)
-    specialization, _ = entry.specialize(call, "jvp", [(name, None) for name in wanted], False, False, call.kinds())
-    passed = (tuple(dots[name]) if isinstance(by_name[name], tuple) else dots[name] for name in wanted)
-    value, value_dot = entry.run(specialization, (*call.values, *passed))
-    return value, outward(value_dot, value)
+    return dots
+
+
+def linearize(
+    f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ...] | None = None
+) -> tuple[Any, Callable[..., Any]]:
+    """See :func:`thunkad.linearize`; ``numbers`` are the arguments that may be given tangents (None: all)."""
+    primals = tuple(map(snapshot, primals))  # the map stays at the point that it was made at
+    call = entry.open_call(f, primals, {})
+    kinds = call.kinds()
+    by_name = dict(zip(call.names, kinds))
+    moving = [
+        (name, inside)
+        for k, (name, inside) in enumerate(call.positional)
+        if (numbers is None or k in numbers) and may_have_tangent(by_name[name])
+        if not isinstance(by_name[name], (Known, Opaque))
+    ]
+    wanted = tuple(dict.fromkeys(name for name, _ in moving))
+    try:
+        specialization, _ = entry.specialize(call, "linearize", [(name, None) for name in wanted], False, False, kinds)
+        value, saved = entry.run(specialization, call.values)
+    except NotSeparable:
+        return again(f, primals)
+    values = dict(zip(call.names, call.values))
+    shape = snapshot(value)  # which the user may change
+
+    def pushforward(*tangents: Any) -> Any:
+        if len(tangents) != len(primals):
+            raise ArgumentError(
+                f"the linear map takes {len(primals)} tangents, one for each argument, not {len(tangents)}"
+            )
+        dots = dots_of(call, primals, tangents)
+        given = (given_dot(dots.get(name, ZERO), values[name]) for name in wanted)
+        try:
+            found = specialization.run_linear((saved, *given))
+        except Exception as error:
+            entry.annotate(error)
+            raise
+        return outward(found, shape)
+
+    return value, pushforward
+
+
+def again(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Callable[..., Any]]:
+    """A linear map that runs ``f`` each time, of which no other can be made."""
+    return f(*map(snapshot, primals)), lambda *tangents: jvp(f, tuple(map(snapshot, primals)), tangents)[1]
+
+
+def given_dot(dot: Any, value: Any) -> Any:
+    """A tangent of ``value`` in the form that compiled code takes where ``value`` moves."""
+    if isinstance(value, (float, int, complex, np.ndarray, np.generic)):
+        return dense(dot, value)
+    if isinstance(dot, AbstractZero):
+        return tangent_buffer(dot, value)
+    return tuple(dot) if isinstance(value, tuple) else dot

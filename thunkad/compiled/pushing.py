@@ -8,11 +8,13 @@ from typing import Any
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot
 from thunkad.compiled.push import Push
 from thunkad.compiled.redone import Redone
 from thunkad.forward.flatten import flattened
 from thunkad.forward.generate import parameters, pushforward
+from thunkad.forward.linear import halves
 from thunkad.forward.memory import Summary, memory_of, summary_of
 from thunkad.ir import nodes as n
 from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kinds)
@@ -34,6 +36,8 @@ class Forwarding:
         self._analyses: dict[Any, Resolved] = {}
         self._summaries: dict[Any, Summary] = {}
         self.dispatch = self.pusher = Push(self)
+        self.linear_dispatch = LinearCalls(self)
+        self.halves: dict[Any, tuple[Slot, Slot]] = {}
         self.redone = Redone(world)
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}
@@ -153,3 +157,43 @@ class Forwarding:
     def push(self) -> n.Ref:
         self.world.late_now()
         return n.Ref("push", self.dispatch.call)
+
+    # ------------------------------------------------------------ callees in two halves
+
+    def linearized(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> tuple[n.Ref, n.Ref]:
+        target, owner = self.target(site, owner)
+        primal, linear = self.halves_for(target, owner, site.kinds, demand, own_result)
+        return n.Ref(primal.__name__, primal), n.Ref(linear.__name__, linear)
+
+    def halves_for(
+        self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], own_result: bool = False
+    ) -> tuple[Slot, Slot]:
+        """``target`` in two halves, for tangents of the parameters in ``demand``."""
+        is_ir = isinstance(target, n.Function)
+        key = (id(target) if is_ir else target, kinds, demand, own_result)
+        found = self.halves.get(key)
+        if found is not None:
+            return found
+        base = target.name if is_ir else getattr(target, "__name__", "function")
+        base = base if base.isidentifier() else "lambda_"
+        label = self.world.unique("_".join((base, "primal", *demand)))
+        found = self.halves[key] = Slot(label), Slot(label.replace("_primal", "_linear"))
+        try:
+            resolved = self.analysis(target, owner, kinds)
+            names = (slot.__name__ for slot in found)
+            made = halves(*names, resolved, demand, self, self.world.is_pure, own_result=own_result)
+            for slot, slot.function in zip(found, made):
+                slot.owner = resolved.owner
+            self.world.load(list(made), list(found), resolved.owner)
+        except BaseException:
+            del self.halves[key]
+            raise
+        return found
+
+    def linear_call(self) -> n.Ref:
+        self.world.late_now()
+        return n.Ref("linear_call", self.linear_dispatch.call)
+
+    def separable(self, callee: n.Expr) -> bool:
+        """Whether what is called, if that is known already, isn't the run-time dispatch of derivatives."""
+        return not (type(callee) is n.Ref and is_dispatch(callee.value))

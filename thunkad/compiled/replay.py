@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from thunkad.analysis.resolution import Site
+from thunkad.analysis.randomness import is_random
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Instance, Opaque
 from thunkad.rules.entry import name_of
-
-_GENERATORS = ("Generator", "RandomState", "Random", "SystemRandom")
 
 
 def refuse_replay(world: Any, d: Any, kinds: Any) -> None:
@@ -61,22 +56,6 @@ def draws(world: Any, resolved: Any, seen: set[int]) -> tuple[int, str] | None:
             if found is not None:
                 return s.line, found[1]
     return None
-
-
-def is_random(site: Site) -> bool:
-    fn = site.callee
-    module = getattr(fn, "__module__", None) or ""
-    owner = getattr(fn, "__self__", None)
-    if (
-        module.startswith("numpy.random")
-        or module == "random"
-        or isinstance(owner, (np.random.RandomState, np.random.Generator))
-    ):
-        return True
-    if isinstance(site.callee, type):
-        return False
-    cls = next((k.cls for k in site.kinds[:1] if isinstance(k, (Instance, Opaque))), None)
-    return cls is not None and cls.__name__ in _GENERATORS
 
 
 def refuse_surrogates(world: Any) -> None:

@@ -1,0 +1,169 @@
+"""``linearize``: the run of the function is kept, its tangents are computed from that any number of times."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import thunkad as ad
+from thunkad.testing.leaves import leaves
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "forward"))
+import forward_programs as programs  # noqa: E402
+from test_jvp import numbers, tangent  # noqa: E402
+
+RNG = np.random.default_rng(8)
+calls: list[int] = []
+
+
+def tick() -> None:
+    calls.append(1)
+
+
+ad.non_differentiable(tick)
+
+
+def runs(run) -> int:
+    """How often the functions below run while ``run`` does."""
+    calls.clear()
+    run()
+    return len(calls)
+
+
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_the_map_is_that_of_jvp(name: str) -> None:
+    f, args = programs.PROGRAMS[name]
+    value, linear = ad.linearize(f, *args)
+    for seed in (3, 4, 3):  # the same again: nothing that the map keeps is used up
+        dots = tangent(args, np.random.default_rng(seed))
+        want, want_dot = ad.jvp(f, args, dots)
+        np.testing.assert_allclose(numbers(value), numbers(want), rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(numbers(linear(*dots)), numbers(want_dot), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [k for k, (_, args) in programs.PROGRAMS.items() if isinstance(args[0], np.ndarray)])
+def test_the_map_of_a_gradient_is_the_hessian(name: str) -> None:
+    f, args = programs.PROGRAMS[name]
+    if any(np.iscomplexobj(v) for _, v in leaves(args)) or np.asarray(args[0]).dtype.kind != "f":
+        pytest.skip("no Hessian")
+
+    def total(x):
+        y = f(x, *args[1:])
+        return np.sum(np.sin(y) * y)
+
+    try:
+        total(args[0])
+    except TypeError:
+        pytest.skip("the result is a container")
+    dot = np.random.default_rng(5).normal(size=args[0].shape)
+    want = ad.hvp(total, args[:1], (dot,))
+    _, linear = ad.linearize(ad.grad(total), args[0])
+    np.testing.assert_allclose(linear(dot), want, rtol=1e-11, atol=1e-12)
+
+
+def helper(x, k):
+    tick()
+    return np.sin(x) * k
+
+
+def with_callees(x, y):
+    tick()
+    scale = [lambda t: helper(t, 2.0), lambda t: t * y][int(y > 10.0)]
+    out = x
+    for k in range(3):
+        out = helper(out, y) if k != 1 else scale(out)
+    return out
+
+
+def test_one_run() -> None:
+    x, y = RNG.normal(size=3), 0.7
+    alone = runs(lambda: with_callees(x, y))
+    _, linear = ad.linearize(with_callees, x, y)
+    assert runs(lambda: ad.linearize(with_callees, x, y)) == alone
+    assert runs(lambda: [linear(e, None) for e in np.eye(3)]) == 0
+    np.testing.assert_allclose(linear(x, 1.0), ad.jvp(with_callees, (x, y), (x, 1.0))[1])
+
+
+def squares(x):
+    tick()
+    return np.concatenate([x**2, np.outer(x, x).ravel()])
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", None])
+def test_jacobian_runs_the_function_once(mode) -> None:
+    x = RNG.normal(size=4)
+    j = ad.jacobian(squares, mode=mode)
+    first = j(x)
+    assert runs(lambda: j(x)) == 1
+    step = 1e-6
+    want = np.stack([(squares(x + step * e) - squares(x - step * e)) / (2 * step) for e in np.eye(4)], -1)
+    np.testing.assert_allclose(first, want, atol=1e-8)
+
+
+def test_the_mode_is_the_one_with_fewer_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from thunkad import jacobians
+
+    found = []
+    monkeypatch.setattr(jacobians, "linearize", lambda *args: found.append(1) or linearize(*args))
+    linearize = ad.derived.linear.linearize
+    ad.jacobian(squares)(RNG.normal(size=4))
+    assert found
+    found.clear()
+    ad.jacobian(lambda x: np.array([np.sum(x), np.prod(x)]))(RNG.normal(size=4))
+    assert not found
+
+
+def test_hessian_runs_the_function_once() -> None:
+    h = ad.hessian(lambda x: np.sum(squares(x) ** 2))
+    h(RNG.normal(size=4))
+    assert runs(lambda: h(RNG.normal(size=4))) == 1
+
+
+def test_the_map_stays_as_it_is() -> None:
+    def f(x):
+        return {"y": x * x, "x": x}
+
+    x = np.array([1.0, 2.0])
+    value, linear = ad.linearize(f, x)
+    x[:] = 5.0
+    value["x"][:] = 7.0
+    value["y"][:] = 7.0
+    np.testing.assert_array_equal(linear(np.ones(2))["y"], [2.0, 4.0])
+    linear(np.ones(2))["x"][:] = 3.0
+    np.testing.assert_array_equal(linear(np.ones(2))["x"], [1.0, 1.0])
+
+
+def test_memory_that_changes_later() -> None:
+    def f(x):
+        y = x * 1.0
+        first = y[0] * y[1]
+        y[0] = first
+        y[1] += y[0] ** 2
+        y *= y
+        return y
+
+    x = np.array([0.4, 0.9])
+    _, linear = ad.linearize(f, x)
+    for dot in np.eye(2):
+        np.testing.assert_allclose(linear(dot), ad.jvp(f, (x,), (dot,))[1], rtol=1e-14)
+
+
+def test_random_numbers_are_drawn_once() -> None:
+    def f(x, rng):
+        return x * rng.normal(size=2)
+
+    _, linear = ad.linearize(f, np.ones(2), np.random.default_rng(1))
+    value = np.random.default_rng(1).normal(size=2)
+    for _ in range(2):
+        np.testing.assert_allclose(linear(np.ones(2), None), value)
+
+
+def test_tangents_are_checked() -> None:
+    _, linear = ad.linearize(lambda x, y: x * y, 1.0, np.ones(2))
+    with pytest.raises(ad.ArgumentError, match="2 tangents"):
+        linear(1.0)
+    with pytest.raises(ad.CotangentError, match="shape"):
+        linear(1.0, np.ones(3))

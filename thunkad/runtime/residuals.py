@@ -1,0 +1,32 @@
+"""Values as they are now, for code that reads them later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def snapshot(x: Any, seen: dict[int, Any] | None = None) -> Any:
+    """A copy of arrays and of containers, laid out alike and sharing what ``x`` shares; all else is ``x`` itself."""
+    if isinstance(x, np.ndarray):
+        made: Any = x.copy(order="K")
+    elif type(x) not in (list, tuple, dict) and not (isinstance(x, tuple) and hasattr(x, "_fields")):
+        return x
+    else:
+        seen = {} if seen is None else seen
+        found = seen.get(id(x))
+        if found is not None:
+            return found
+        if type(x) is list:
+            made = seen[id(x)] = []
+            made.extend(snapshot(v, seen) for v in x)
+        elif type(x) is dict:
+            made = seen[id(x)] = {}
+            made.update((k, snapshot(v, seen)) for k, v in x.items())
+        else:
+            parts = (snapshot(v, seen) for v in x)
+            made = type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if seen is not None:
+        seen[id(x)] = made
+    return made
