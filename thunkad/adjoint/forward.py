@@ -393,7 +393,8 @@ class Forward:
         if site.infix and not in_place(site):
             site = replace(site, args=tuple(self.mutation.kept(self.current, a, out) for a in site.args))
         operands = (*site.args, *(v for _, v in site.kwargs))
-        kept = not site.infix and any(self.mutation.may_change(self.current, a) for a in operands)
+        parts = (*operands, callee) if isinstance(callee, (n.Name, n.Attr)) else operands
+        kept = not site.infix and any(self.mutation.may_change(self.current, a) for a in parts)
         wanted: list[tuple[n.Expr, n.Const]] = []
         root = callee
         while type(root) is n.Attr:

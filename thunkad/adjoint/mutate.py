@@ -9,6 +9,7 @@ import operator
 from dataclasses import replace
 from typing import Any
 
+from thunkad.adjoint.accessors import Accessors
 from thunkad.adjoint.containers import ChangeStep, Containers
 from thunkad.adjoint.mutation import (
     KEEP,
@@ -30,6 +31,7 @@ from thunkad.adjoint.writers import Writers
 from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, InlineStep, OutlinedStep, UnpackStep
 from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, Sharing, basic, has_memory
 from thunkad.analysis.sites import Site
+from thunkad.analysis.special import attribute_access, item_access
 from thunkad.analysis.writing import out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -46,7 +48,7 @@ _INPLACE = {
 }  # fmt: skip
 
 
-class Mutation(Writers, Containers):
+class Mutation(Writers, Containers, Accessors):
     """The part of the forward pass that knows memory."""
 
     def __init__(self, forward: Any, aliases: Aliases, shadowed: dict[str, str]) -> None:
@@ -125,7 +127,8 @@ class Mutation(Writers, Containers):
                 if self.shadowed[name] == "array" or not self.may_change(s, n.Name(name)):
                     continue
                 then = self.fw.names.new(f"{name}_then")
-                out.insert(place, n.Assign(then, n.Call(THEN, (n.Name(name),)), line=s.line))
+                made = [k for k, x in enumerate(out[place:], place + 1) if name in walk.writes(x)]  # by this very statement
+                out.insert(made[-1] if made else place, n.Assign(then, n.Call(THEN, (n.Name(name),)), line=s.line))
                 step.then = {**step.then, name: then}
 
     def remember_carried(self, s: n.Stmt, out: list[n.Stmt], step: Any) -> None:
@@ -167,6 +170,8 @@ class Mutation(Writers, Containers):
             return True
         if t is n.Delete and type(s.target) is n.Attr and self.is_shadowed(s.target.value):
             raise self.fw.unsupported(s, "del of an attribute of an object that is differentiated")
+        if t in (n.Effect, n.Assign) and self.unseen(s, out, steps):
+            return True
         if t is n.Effect and type(s.value) is n.Call:
             return self.call(s, None, s.value, out, steps)
         if t is n.Assign:
@@ -185,6 +190,8 @@ class Mutation(Writers, Containers):
 
     def store(self, s: n.Store, out: list[n.Stmt], steps: Block) -> bool:
         base = s.target.value
+        if self.store_access(s, out, steps):
+            return True
         if not self.is_shadowed(base):
             out.append(self.fw.copy(s))
             return True
@@ -243,6 +250,9 @@ class Mutation(Writers, Containers):
             target = n.Index(self.part(s, base, target.name, out, steps), n.Const(Ellipsis))
             return self.update(n.Update(target, s.op, s.value, line=s.line), out, steps)
         kind, elem, value = self.kind(base), self.element_kind(target), s.value
+        access = item_access(kind) if type(target) is n.Index else attribute_access(kind, target.name)
+        if access is not None:
+            return self.update_access(s, base, target, access, out, steps)
         is_array = isinstance(kind, Num)
         if is_array and s.op in ("+", "-") and basic(self.fw.resolved, target.index):
             index = self.kept(s, target.index, out)
@@ -312,7 +322,7 @@ class Mutation(Writers, Containers):
         if id(s) in self.aliases.disturbed:
             hint = "iterate over a list(…) of it, or by index"
             raise self.fw.unsupported(s, "an iterator over a value that is changed before the iterator is used up", hint)
-        if t is n.Index and self.is_shadowed(e.value):
+        if t is n.Index and site is None and self.is_shadowed(e.value):
             self.read(s, s.target, e.value.id, e.index, out, steps)
             return True
         if t is n.Attr and site is None and self.is_shadowed(e.value):

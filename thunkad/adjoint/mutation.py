@@ -12,7 +12,7 @@ from typing import Any
 
 from thunkad.adjoint.bars import INDEX_ADD, ZERO_REF, Bars
 from thunkad.adjoint.inline import simplify_unbroadcast
-from thunkad.adjoint.steps import ENTRY, Step, give, give_display
+from thunkad.adjoint.steps import ENTRY, Step, as_key, give, give_display
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_of, find_aliases, has_memory
 from thunkad.analysis.sites import Resolved
@@ -261,16 +261,6 @@ class ReadStep(Step):
             return
         operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), bar.expr)
         bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
-
-
-def as_key(index: n.Expr) -> n.Expr:
-    """An index as a value: slices are objects outside of brackets."""
-    if type(index) is n.Slice:
-        parts = (index.lower, index.upper, index.step)
-        return n.Call(n.Ref("slice", slice), tuple(n.Const(None) if p is None else p for p in parts))
-    if type(index) is n.TupleExpr:
-        return n.TupleExpr(tuple(map(as_key, index.items)))
-    return index
 
 
 @dataclass

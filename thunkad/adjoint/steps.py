@@ -308,6 +308,16 @@ class UnpackStep(Step):
             bars.contribute(self.source, n.Call(GATHER, (parts, n.Name(self.source))), maybe_zero=True)
 
 
+def as_key(index: n.Expr) -> n.Expr:
+    """An index as a value: slices are objects outside of brackets."""
+    if type(index) is n.Slice:
+        parts = (index.lower, index.upper, index.step)
+        return n.Call(n.Ref("slice", slice), tuple(n.Const(None) if p is None else p for p in parts))
+    if type(index) is n.TupleExpr:
+        return n.TupleExpr(tuple(map(as_key, index.items)))
+    return index
+
+
 @dataclass
 class IndexStep(Step):
     """``target = source[index]``, and the item that an iteration binds."""
@@ -325,13 +335,13 @@ class IndexStep(Step):
         if bar is None:
             return
         kind = bars.kind(self.source)
-        in_place = isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind)
-        value = bars.stable(bars.as_dense(self.target, bar) if in_place else bar.expr, [n.Name(self.source)] * 2)
+        in_place = isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind) and not bar.maybe_zero
+        value = bars.stable(bar.expr, [n.Name(self.source)] * 2)
         buffer = bars.buffer(self.source)
         if in_place:
             bars.emit(n.Update(n.Index(buffer, self.index), "+", value))
         else:
-            bars.emit(n.Assign(buffer.id, n.Call(INDEX_ADD, (buffer, self.index, value))))
+            bars.emit(n.Assign(buffer.id, n.Call(INDEX_ADD, (buffer, as_key(self.index), value))))
             bars.live[self.source] = type(bar)(buffer, not isinstance(kind, Tuple), bars.live[self.source].maybe_zero)
 
 

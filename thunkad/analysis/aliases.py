@@ -263,6 +263,10 @@ class _Finder:
     def written(self, s: n.Stmt) -> list[str]:
         """Names whose memory ``s`` writes into."""
         t = type(s)
+        site = self.resolved.sites.get(id(s))
+        runs = site is not None and site.how in ("inside", "lifted")
+        if runs and (t is n.Store or t is n.Assign and type(s.value) is n.Inplace):
+            return [i for p, a in site.bound if p in self.mutates(site) for i in self.memory(a)]
         if t in (n.Store, n.Update) or (t is n.Delete and type(s.target) is not n.Name):
             root = root_of(s.target)
             return [] if root is None else [root]

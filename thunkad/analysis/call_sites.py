@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
+from thunkad.analysis.special import Super, special_method, super_kind
 from thunkad.analysis.sites import Context, Site
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
@@ -47,6 +48,11 @@ class CallSites:
         return self.apply(s, e, callee, e.args, e.kwargs, kinds)
 
     def apply(self, s: n.Stmt, e: n.Call, callee: Kind, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
+        if isinstance(callee, Method) and isinstance(callee.owner, Super):
+            args, kinds = (callee.owner.owner, *args), (callee.owner.instance, *kinds)
+            if not isinstance(callee.function, types.FunctionType):  # object.__init__ and the like
+                return self.site(s, Site("constant", args=args, kwargs=kwargs, kinds=kinds, result=Known(None)))
+            return self.looked_up(s, callee.function, args, kwargs, kinds, None)
         if isinstance(callee, Method) and type(e.func) is n.Attr and not isinstance(callee.owner, Known):
             function = callee.function
             if isinstance(callee.owner, Num):
@@ -55,6 +61,8 @@ class CallSites:
             if isinstance(callee.owner, Instance) and type(e.func.value) is n.Attr:
                 return self.dynamic(s, e.func, e.args, e.kwargs, kinds[1:])
             return self.looked_up(s, function, args, kwargs, kinds, None)
+        if isinstance(callee, Known) and (proxy := super_kind(callee.value, args, kinds)) is not None:
+            return self.site(s, Site("constant", super, args=tuple(args), kinds=kinds, result=proxy))
         if isinstance(callee, Known):
             callee = Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
@@ -65,6 +73,9 @@ class CallSites:
             if function is None:
                 return self.dynamic(s, e.func, args, kwargs, kinds)
             return self.looked_up(s, function, args, kwargs, kinds, None)
+        method = special_method(callee, "__call__")
+        if method is not None and type(e.func) is n.Name:
+            return self.looked_up(s, method, (e.func, *args), kwargs, (callee, *kinds), None)
         if isinstance(callee, Lifted) and type(e.func) is n.Name and not any(type(a) is n.Star for a in args):
             return self.lifted(s, e, callee, args, kwargs, kinds)
         return self.dynamic(s, e.func, args, kwargs, kinds)

@@ -14,6 +14,7 @@ import numpy as np
 
 from thunkad.analysis.call_sites import CallSites
 from thunkad.analysis.changed import changed_elsewhere
+from thunkad.analysis.special import IN_PLACE, attribute_access, Super, item_access, special_method
 from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -143,8 +144,28 @@ class _Run(CallSites):
             self.block(s.message_body)
         elif t is n.Return:
             self.result = join(self.result, self.atom(s.value))
+        elif t is n.Store and self.accessed(s):
+            pass
         elif t is n.Store and type(s.target) is n.Index and type(s.target.value) is n.Name:
             self.stored(s.target.value.id, self.atom(s.value))
+
+    def accessed(self, s: n.Store) -> bool:
+        """Whether a store calls a function of the user's: ``__setitem__`` or the setter of a property."""
+        base, value, target = self.base(s.target.value), self.atom(s.value), s.target
+        access = item_access(base) if type(target) is n.Index else attribute_access(base, target.name)
+        if access is None or base is None or value is None or type(target.value) is not n.Name:
+            return False
+        args, kinds = (target.value, s.value), (base, value)
+        if type(target) is n.Index:
+            index = self.atom(target.index)
+            if index is None:
+                return False
+            args, kinds = (target.value, target.index, s.value), (base, index, value)
+        if access.write is None or any(type(a) not in n.ATOMS for a in args):
+            self.site(s, Site("dynamic", n.Const("a setter"), args=args, kinds=kinds))
+        else:
+            self.looked_up(s, access.write, args, (), kinds, None)
+        return True
 
     def stored(self, name: str, kind: Kind | None) -> None:
         """After ``name[…] = value``: a container's entries may be of the value's kind, too."""
@@ -249,6 +270,9 @@ class _Run(CallSites):
             return self.site(
                 s, Site("constant", args=args, kinds=kinds, result=results.compare(e.op, left, right), infix=True)
             )
+        method = special_method(left, IN_PLACE[e.op]) if type(e) is n.Inplace else None
+        if method is not None:
+            return self.looked_up(s, method, args, (), kinds, None)
         result = results.binary(e.op, left, right)
         if type(e) is n.Inplace and not (
             (isinstance(left, Num) and left.is_scalar) or isinstance(left, (Tuple, Opaque))
@@ -283,6 +307,9 @@ class _Run(CallSites):
             import operator
 
             args, kinds = (e.value, e.index), (container, position)
+            method = special_method(container, "__getitem__")
+            if method is not None and type(e.index) in n.ATOMS:
+                return self.looked_up(s, method, args, (), kinds, None)
             return self.site(s, Site("dynamic", operator.getitem, args=args, kinds=kinds, infix=True))
         constant = (e.index.value,) if type(e.index) is n.Const else None
         if type(e.index) is n.Name and isinstance(position, Known) and isinstance(position.value, str):
@@ -303,6 +330,12 @@ class _Run(CallSites):
             member = getattr(np.ndarray, e.name, None)
             if reason_for(member) is not None:
                 return self.site(s, Site("missing", member, args=(e.value,), kinds=(base,), infix=True))
+        access = attribute_access(base, e.name) if type(e.value) is n.Name else None
+        if access is not None:
+            self.context.class_member(base.cls, e.name)  # type: ignore[union-attr]
+            if access.read is not None:
+                return self.looked_up(s, access.read, (e.value,), (), (base,), None)
+            return self.site(s, Site("dynamic", getattr, args=(e.value, n.Const(e.name)), kinds=(base, Known(e.name)), infix=True))
         return self.member(base, e)
 
     def base(self, e: n.Expr) -> Kind | None:
@@ -334,6 +367,10 @@ class _Run(CallSites):
             if found is not None and not hasattr(found, "__get__"):
                 return kind_of(found)
             return UNKNOWN
+        if isinstance(base, Super):
+            found = base.method(e.name)
+            self.context.class_member(base.instance.cls, e.name)
+            return Method(found, base) if found is not None else UNKNOWN
         if isinstance(base, Tuple) and e.name in getattr(base.cls, "_fields", ()):
             return base.items[base.cls._fields.index(e.name)]  # type: ignore[attr-defined]
         from thunkad.rules.resolve import class_of
