@@ -265,7 +265,7 @@ class _Finder:
         t = type(s)
         site = self.resolved.sites.get(id(s))
         runs = site is not None and site.how in ("inside", "lifted")
-        if runs and (t is n.Store or t is n.Assign and type(s.value) is n.Inplace):
+        if runs and (t is n.Store or (t is n.Assign and type(s.value) is n.Inplace)):
             return [i for p, a in site.bound if p in self.mutates(site) for i in self.memory(a)]
         if t in (n.Store, n.Update) or (t is n.Delete and type(s.target) is not n.Name):
             root = root_of(s.target)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
-from thunkad.analysis.special import Super, special_method, super_kind
 from thunkad.analysis.sites import Context, Site
+from thunkad.analysis.special import Super, special_method, super_kind
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
 from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Known, Lifted, Method, Num, Sequence
@@ -91,6 +91,10 @@ class CallSites:
         if bound is None or self.direct.get(e.func.id) is not closure:
             return self.dynamic(s, e.func, args, kwargs, kinds)
         kinds = tuple(self.known(a) for _, a in bound)
+        if closure.function.checkpoint:
+            again = self.context.run_again(closure.function, self.owner)
+            result = self.context.result_kind(again, kinds)
+            return self.site(s, Site("inside", again, args=tuple(args), kinds=kinds, result=result, bound=bound))
         result = self.context.lifted_result_kind(closure, kinds, self.owner)
         site = Site("lifted", closure, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result, bound=bound)
         return self.site(s, site)

@@ -14,8 +14,9 @@ import numpy as np
 
 from thunkad.analysis.call_sites import CallSites
 from thunkad.analysis.changed import changed_elsewhere
-from thunkad.analysis.special import IN_PLACE, attribute_access, Super, item_access, special_method
+from thunkad.analysis.checkpoints import with_segments
 from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
+from thunkad.analysis.special import IN_PLACE, Super, attribute_access, item_access, special_method
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds import operators, results
@@ -43,6 +44,7 @@ from thunkad.runtime.unbound import Unbound
 
 def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
+    function = with_segments(function, owner, context)
     run = _settled(_Run(function, owner, params, context))
     found = Resolved(
         function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow
@@ -155,7 +157,8 @@ class _Run(CallSites):
         access = item_access(base) if type(target) is n.Index else attribute_access(base, target.name)
         if access is None or base is None or value is None or type(target.value) is not n.Name:
             return False
-        args, kinds = (target.value, s.value), (base, value)
+        args: tuple[n.Expr, ...] = (target.value, s.value)
+        kinds: tuple[Kind, ...] = (base, value)
         if type(target) is n.Index:
             index = self.atom(target.index)
             if index is None:
@@ -335,7 +338,8 @@ class _Run(CallSites):
             self.context.class_member(base.cls, e.name)  # type: ignore[union-attr]
             if access.read is not None:
                 return self.looked_up(s, access.read, (e.value,), (), (base,), None)
-            return self.site(s, Site("dynamic", getattr, args=(e.value, n.Const(e.name)), kinds=(base, Known(e.name)), infix=True))
+            args, kinds = (e.value, n.Const(e.name)), (base, Known(e.name))
+            return self.site(s, Site("dynamic", getattr, args=args, kinds=kinds, infix=True))
         return self.member(base, e)
 
     def base(self, e: n.Expr) -> Kind | None:

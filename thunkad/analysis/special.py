@@ -1,4 +1,4 @@
-"""Attributes and items of users' objects that are code: properties, ``__getitem__``, ``__setitem__``, in-place operators."""
+"""Attributes and items of users' objects that are code: properties, ``__getitem__``, operators in place and the like."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from thunkad.kinds.lattice import Instance, Kind, Known, Opaque
 #: The special methods of operators in place.
 IN_PLACE = {
     "+": "__iadd__", "-": "__isub__", "*": "__imul__", "/": "__itruediv__", "//": "__ifloordiv__", "%": "__imod__",
-    "**": "__ipow__", "@": "__imatmul__", "|": "__ior__", "&": "__iand__", "^": "__ixor__", "<<": "__ilshift__", ">>": "__irshift__",
+    "**": "__ipow__", "@": "__imatmul__", "|": "__ior__", "&": "__iand__", "^": "__ixor__", "<<": "__ilshift__",
+    ">>": "__irshift__",
 }  # fmt: skip
 
 

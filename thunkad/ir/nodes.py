@@ -202,7 +202,6 @@ Expr = Union[
     Name, Const, Global, Ref, Attr, Index, Slice, Unary, Binary, Inplace, Compare, Star, Call,
     TupleExpr, ListExpr, SetExpr, DictExpr, IfExp, Lambda, Closure,
 ]  # fmt: skip
-Atom = Union[Name, Const, Global, Ref]
 ATOMS = (Name, Const, Global, Ref)
 
 # ---------------------------------------------------------------- statements
@@ -408,7 +407,10 @@ class Param:
 
 @dataclass(slots=True)
 class Function:
-    """One function.  ``captures`` are the names of closure variables that come as leading parameters."""
+    """One function.  ``captures`` are the names of closure variables that come as leading parameters.
+
+    ``checkpoint``: it keeps nothing for the reverse sweep but its arguments, and is run again there.
+    """
 
     name: str
     params: list[Param]
@@ -416,3 +418,4 @@ class Function:
     captures: tuple[str, ...] = ()
     line: int = 0
     filename: str = ""
+    checkpoint: bool = False
