@@ -1,4 +1,4 @@
-"""Attributes and items of users' objects that are code: properties, ``__getitem__``, operators in place and the like."""
+"""Attributes and items of users' objects that are code: properties, ``__getitem__``, operators in place etc."""
 
 from __future__ import annotations
 
