@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
+from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import SPREAD, Calls, Pushed
@@ -415,6 +416,8 @@ class Push:
             name = self.temporary(UNKNOWN)
             self.calls.call(n.Assign(name, e, line=s.line), name, site)
             return
+        if aliases_of(self.resolved).written_by.get(id(s)):
+            raise self.unsupported("a call that writes into an array (out=) with tangents", "assign the result instead")
         self.keep(s)
 
     def shadow(self, s: n.Stmt, e: n.Call, target: str | None) -> bool:
