@@ -11,6 +11,10 @@ from thunkad.adjoint.steps import ENTRY, Block, Step, give
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Sequence
+from thunkad.runtime import changes
+
+
+POSITION_IN, INSERTED_AT = n.Ref("position_in", changes.position_in), n.Ref("inserted_at", changes.inserted_at)
 
 
 @dataclass
@@ -58,6 +62,19 @@ class Containers:
             if name == "pop" and not e.args:
                 out.append(self.fw.copy(s))
                 steps.steps.append(ListStep(s.line, owner.id, ("append", ()), None, target))
+                return True
+            if name == "reverse" and not e.args:
+                out.append(self.fw.copy(s))
+                steps.steps.append(ListStep(s.line, owner.id, ("reverse", ()), None))
+                return True
+            if name in ("pop", "insert") and len(e.args) == 1 + (name == "insert"):
+                position = self.fw.names.new("position")
+                find = POSITION_IN if name == "pop" else INSERTED_AT
+                out.append(n.Assign(position, n.Call(find, (e.args[0], owner)), line=s.line))
+                out.append(self.fw.copy(s))
+                undo = "insert" if name == "pop" else "pop"
+                value = e.args[1] if name == "insert" else None
+                steps.steps.append(ListStep(s.line, owner.id, (undo, (n.Name(position),)), value, target))
                 return True
         self.change(s, target, owner, name, e.args, e.kwargs, out, steps)
         return True

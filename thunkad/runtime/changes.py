@@ -32,6 +32,16 @@ def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     )
 
 
+def position_in(place: int, xs: list[Any]) -> int:
+    """Where ``xs.pop(place)`` will take its entry from."""
+    return place if place >= 0 else place + len(xs)
+
+
+def inserted_at(place: int, xs: list[Any]) -> int:
+    """Where ``xs.insert(place, v)`` will put ``v``."""
+    return slice(place, None).indices(len(xs))[0]
+
+
 def _nothing(count: int) -> tuple[list[Any], dict[str, Any]]:
     return [ZERO] * count, {}
 
@@ -97,7 +107,7 @@ def _append(x: list[Any], v: Any) -> tuple[None, Undo]:
 
 
 def _insert(x: list[Any], place: Any, v: Any) -> tuple[None, Undo]:
-    where = slice(place, None).indices(len(x))[0]
+    where = inserted_at(place, x)
     x.insert(place, v)
     return None, lambda shadows, bar: ([ZERO, shadows.of(x).pop(where)], {})
 
