@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from thunkad.inspection import adjoint_source, coverage, explain
     from thunkad.refreshing import refresh
     from thunkad.rules.define import frule, non_differentiable, opt_in, opt_out, rrule, scalar_rule
+    from thunkad.runtime.segments import checkpointed
     from thunkad.tangents import (
         InplaceableThunk,
         LazyTuple,
@@ -112,6 +113,9 @@ _MODULES = {
         "opt_out",
         "rrule",
         "scalar_rule",
+    ),
+    "thunkad.runtime.segments": (
+        "checkpointed",
     ),
     "thunkad.tangents": (
         "InplaceableThunk",

@@ -95,6 +95,10 @@ class World(Lookups):
         """What a call of a derivative function stands for; None for any other function."""
         return nested_site(self, fn, args, kwargs)
 
+    def run_again(self, function: n.Function, owner: Any) -> Derivation:
+        """A function made inside ``owner`` of which only the arguments are kept for the reverse sweep."""
+        return Derivation(function, owner, tuple(p.name for p in function.params), "checkpoint", (), False)
+
     def library_function(self, fn: Any, count: int, keywords: tuple[str, ...]) -> n.Function:
         """A function that only calls ``fn``, always the same one."""
         key = (id(fn), count, keywords)

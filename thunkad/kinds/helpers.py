@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from thunkad.kinds import results
-from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Num, Sequence, Tuple, item_of, join_fields
-from thunkad.runtime import arrays, cotangents, dots, elements, shadows
+from thunkad.kinds.lattice import (
+    NUMERIC,
+    PY_INT,
+    UNKNOWN,
+    Instance,
+    Kind,
+    Num,
+    Opaque,
+    Sequence,
+    Tuple,
+    item_of,
+    join_fields,
+)
+from thunkad.runtime import arrays, cotangents, dots, elements, segments, shadows
 from thunkad.runtime.accumulate import accumulate
 from thunkad.tangents import unthunk
 
@@ -66,6 +78,13 @@ def _number_if_array(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     return NUMERIC if args and isinstance(args[0], Num) else UNKNOWN
 
 
+def _items(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    """What can be indexed as it is, a list of the items of anything else."""
+    if isinstance(args[0], (Num, Sequence, Tuple)) or args[0] == Opaque(range):
+        return args[0]
+    return Sequence(item_of(args[0]))
+
+
 results.RESULT_OF_HELPER.update(
     {
         arrays.unbroadcast: _like_second,
@@ -94,6 +113,8 @@ results.RESULT_OF_HELPER.update(
         shadows.take_stored: _number_if_array,
         shadows.keep: _first,
         accumulate: _sum,
+        segments.checkpointed: _items,
+        segments.segments: lambda args, kwargs: Sequence(Tuple((PY_INT, PY_INT))),
         unthunk: _first,
     }
 )

@@ -171,6 +171,8 @@ def join(a: Kind | None, b: Kind | None) -> Kind | None:
     if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls:
         theirs = dict(b.fields)
         return Instance(a.cls, tuple((k, join_known(v, theirs[k])) for k, v in a.fields if k in theirs))
+    if isinstance(a, Lifted) and isinstance(b, Lifted) and a.closure is b.closure:
+        return a
     return UNKNOWN
 
 

@@ -178,8 +178,8 @@ def element(container: Kind, index: Kind, constant: Any = None) -> Kind:
         if constant is not None and container.entries is not None:
             return dict(container.entries).get(constant[0], UNKNOWN)
         return value_of(container) or UNKNOWN
-    if isinstance(container, Opaque) and container.cls is str:
-        return container
+    if isinstance(container, Opaque) and container.cls in (str, range):
+        return container if container.cls is str or index == Opaque(slice) else PY_INT
     return UNKNOWN
 
 
