@@ -34,6 +34,7 @@ ORDER = (
     "forward",
     "emit",
     "pipeline",
+    "by_name",
     "compiled",
     "refreshing",
     "inspection",

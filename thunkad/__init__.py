@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from thunkad.api import differentiable, grad, jvp, value_and_grad, vjp
     from thunkad.captured import Grads, Params
-    from thunkad.compiled.policy import set_refresh_policy
+    from thunkad.compiled.policy import refresh_policy, set_refresh_policy
     from thunkad.debugging import debug
     from thunkad.derived import (
         checkpoint,
@@ -70,7 +70,10 @@ _MODULES = {
         "Grads",
         "Params",
     ),
-    "thunkad.compiled.policy": ("set_refresh_policy",),
+    "thunkad.compiled.policy": (
+        "refresh_policy",
+        "set_refresh_policy",
+    ),
     "thunkad.debugging": ("debug",),
     "thunkad.derived": (
         "checkpoint",

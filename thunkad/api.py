@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from thunkad.by_name import qualified_name
 from thunkad.compiled import capture, entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.nested import Derivative, marked, nests
@@ -160,6 +161,8 @@ def differentiable(f: F) -> F:
 
 def _named(f: Any, what: str, derivative: Callable[..., Any]) -> Callable[..., Any]:
     name = getattr(f, "__name__", type(f).__name__)
-    derivative.__name__ = derivative.__qualname__ = f"{what}({name})"
+    derivative.__name__ = f"{what}({name})"
+    if derivative.__module__ != qualified_name.__module__:
+        derivative.__qualname__ = derivative.__name__
     derivative.__doc__ = f"{what} of {name}."
     return derivative

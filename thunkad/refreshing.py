@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thunkad.compiled.edges import Edge
+from thunkad.compiled.nested import MARK
 from thunkad.compiled.root import ROOTS, Rebuilt, Root, in_words, root_of
 from thunkad.compiled.target import target_of
 from thunkad.rules.load import load_library
@@ -74,7 +75,7 @@ def refresh(f: Any = None, all: bool = False) -> RefreshReport:
         they began with.
     """
     load_library()
-    roots: list[Root] = [root_of(target_of(f).fn)] if f is not None else sorted(ROOTS, key=lambda r: r.name)
+    roots = sorted(ROOTS, key=lambda r: r.name) if f is None else roots_of(f)
     done = (root.refresh(all) for root in roots)
     return RefreshReport(tuple(_shown(found) for found in done if found is not None))
 
@@ -88,7 +89,14 @@ def _shown(found: Rebuilt) -> Refreshed:
 
 def edges(f: Any) -> list[Edge]:
     """Every look-up of the live derivatives of ``f``."""
-    return root_of(target_of(f).fn).edges()
+    return list(dict.fromkeys(edge for root in roots_of(f) for edge in root.edges()))
+
+
+def roots_of(f: Any) -> list[Root]:
+    """What was compiled for ``f``; for a derivative function also what was compiled for the function itself."""
+    roots = [root_of(target_of(f).fn)]
+    derivative = getattr(f, MARK, None)
+    return roots if derivative is None else [*roots, *roots_of(derivative.f)]
 
 
 rules = Rules(edges)

@@ -16,6 +16,7 @@ from thunkad.compiled.guards import (
     DefaultsGuard,
     Guard,
     NameGuard,
+    is_leaf,
     same,
 )
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque
@@ -83,7 +84,7 @@ class Text:
 
     def rebound(self, guard: NameGuard) -> str:
         owner, name = guard.owner, guard.name
-        if name in owner.__code__.co_freevars:
+        if guard.where == "closure":
             if owner is self.fn:
                 self.used.add(name)
                 return self.other(name, guard.value, guard.kind)
@@ -91,7 +92,7 @@ class Text:
             return self.other(f"{self.ref(cell)}.cell_contents", guard.value, guard.kind)
         if self.fn is not None and owner.__globals__ is self.fn.__globals__ and name not in self.free:
             return self.other(name, guard.value, guard.kind)
-        if name in owner.__globals__:
+        if guard.where == "global":
             return self.other(f"{self.ref(owner.__globals__)}[{name!r}]", guard.value, guard.kind)
         return f"{name!r} in {self.ref(owner.__globals__)}"  # a builtin that nobody hides
 
@@ -99,7 +100,8 @@ class Text:
         if isinstance(kind, Known):
             return f"{read} is not {self.ref(value)}"
         # data may be rebound to data of its kind: the code reads it live
-        return f"{read} is not {self.ref(value)} and not {self.ref(same)}({read}, {self.ref(value)}, {self.ref(kind)})"
+        quick = f"{read} is not {self.ref(value)} and " if is_leaf(kind) else ""
+        return f"{quick}not {self.ref(same)}({read}, {self.ref(value)}, {self.ref(kind)})"
 
     def argument(self, name: str, value: Any, kind: Kind) -> str:
         """Whether an argument is of another kind than ``value``."""

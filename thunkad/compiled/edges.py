@@ -55,12 +55,22 @@ class Change:
     now: Decision
 
     @property
+    def mark(self) -> Any:
+        """What makes it another change than one that was told of before, however the callee was asked for."""
+        return self.question.fn, self.question.mode, effect(self.before), effect(self.now)
+
+    @property
     def callee(self) -> str:
         """The callee's name."""
         return name_of(self.question.fn)
 
 
 Answers = dict[Question, Decision]
+
+
+def effect(decision: Decision) -> Any:
+    """What compiled code depends on: without a rule the function is looked into, whether somebody opted out or not."""
+    return "inside" if decision.how in ("inside", "missing") else decision
 
 
 def changes(answers: Answers, old: Snapshot, new: Snapshot) -> list[Change]:
@@ -71,7 +81,7 @@ def changes(answers: Answers, old: Snapshot, new: Snapshot) -> list[Change]:
         if entries is old.entries(question.fn) and not any(is_virtual(signature_types(e)) for e in entries):
             continue
         now = ask_again(question, new)
-        if now != before:
+        if effect(now) != effect(before):
             out.append(Change(question, before, now))
     return out
 

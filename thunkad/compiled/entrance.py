@@ -176,8 +176,7 @@ class Entrance:
         stamp = (kept.token, kept.lags, len(world.guards), tuple(map(type, values)))
         found = self.fast.get(kept)
         if found is None or found[0] != stamp:
-            if len(self.fast) >= 16:
-                self.fast.clear()
+            self.fast = {k: v for k, v in list(self.fast.items())[-15:] if k.seen is not None}
             found = self.fast[kept] = stamp, self._guarded(kept, values)
         return found[1]
 
@@ -199,7 +198,7 @@ class Entrance:
         arguments = ", ".join(params)
         call = f"{text.ref(special.call)}({arguments})"
         if world.is_dynamic:
-            tests.append(f"not {text.ref(world)}.late.holds()")
+            tests.append(f"{text.ref(world)}.late.unseen or not {text.ref(world)}.late.holds()")
             call = f"{text.ref(world.run)}({text.ref(special.call)}, ({arguments}{',' * (len(params) == 1)}))"
         lines = [
             f"    def guarded({arguments}):",

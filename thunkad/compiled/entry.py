@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from thunkad.by_name import qualified_name
 from thunkad.compiled.binding import bind, shape_of
 from thunkad.compiled.entrance import Entrance
 from thunkad.compiled.root import Kept, Key, Root, Specialization, root_of
@@ -233,6 +234,9 @@ def _entered(general: Gradient, fixed: tuple[Any, ...]) -> Callable[..., Any]:
         if found is None:
             entrance = Entrance(root, general.skip, general)
             found = root.entries[asked] = entrance, None if fixed else entrance.function(())
+            name = qualified_name(general.f, general.product, general.argnums, general.argnames, general.has_aux)
+            if not fixed and name is not None:
+                found[1].__module__, found[1].__qualname__ = qualified_name.__module__, name
     entrance, function = found
     return function or entrance.function(fixed)
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from thunkad.kinds.lattice import Kind, Known
+from thunkad.kinds.lattice import Kind, Known, Num, Opaque
 from thunkad.kinds.observe import kind_of
-from thunkad.source.names import lookup
+from thunkad.source.names import binding_of, lookup
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,7 @@ class NameGuard:
     name: str
     value: Any
     kind: Kind
+    where: str  # 'closure', 'global' or 'builtin'
 
     def holds(self) -> bool:
         try:
@@ -109,7 +110,15 @@ Guard = NameGuard | AttributeGuard | MemberGuard | CodeGuard | DefaultsGuard
 
 def same(now: Any, value: Any, kind: Kind) -> bool:
     """Whether code compiled for ``value`` serves ``now``."""
-    return now is value or not isinstance(kind, Known) and kind_of(now) == kind
+    if isinstance(kind, Known):
+        return now is value
+    # what is in a container or an object may have changed, though it is the same one
+    return now is value and is_leaf(kind) or kind_of(now) == kind
+
+
+def is_leaf(kind: Kind) -> bool:
+    """Whether an object of this kind stays of this kind."""
+    return isinstance(kind, (Known, Num, Opaque))
 
 
 class Guards:
@@ -126,12 +135,13 @@ class Guards:
 
     def name(self, owner: Any, name: str, value: Any) -> None:
         if owner is not None:
-            self._guards.setdefault((id(owner), name), NameGuard(owner, name, value, kind_of(value)))
+            where = binding_of(owner, name) or "global"
+            self._guards.setdefault((id(owner), name), NameGuard(owner, name, value, kind_of(value), where))
 
     def pinned(self, owner: Any, name: str, value: Any) -> None:
         """Like :meth:`name` where the value itself is in the code, be it data or not."""
         if not (isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _TRUSTED):
-            self._guards[id(owner), name] = NameGuard(owner, name, value, Known(value))
+            self._guards[id(owner), name] = NameGuard(owner, name, value, Known(value), binding_of(owner, name) or "global")
 
     def attribute(self, base: Any, name: str, value: Any) -> None:
         if isinstance(base, types.ModuleType) and base.__name__.split(".")[0] in _TRUSTED:

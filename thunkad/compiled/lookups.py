@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from thunkad.compiled.conditions import checker
-from thunkad.compiled.edges import Answers, Question, changes
+from thunkad.compiled.edges import AMBIGUOUS, Answers, Question, changes
 from thunkad.compiled.guards import Guards
 from thunkad.rules.entry import RRULE, Entry
 from thunkad.rules.resolve import Decision, exact
@@ -29,6 +29,7 @@ class Lookups:
         self.records: list[Answers] = [{}]
         self._noting = self.records[0]
         self.late: Any = self if early is not None else None
+        self.unseen = True  # something was looked up since the answers were last compared with the table
         self.failed = False  # a late callee could not be compiled
         self._running = threading.local()
         self.guards = Guards()
@@ -38,8 +39,7 @@ class Lookups:
         """The one way to the rule table; records what was asked and answered."""
         question = Question(fn, tuple(kinds), tuple(named.items()) if named else (), mode)
         with self.lock:
-            decision = question.ask(self.snapshot)
-            self._noting[question] = decision
+            decision = self.ask(question, self._noting)
             if decision.how == "rule":
                 self.guard_rule(decision.entry)
         return decision
@@ -51,7 +51,16 @@ class Lookups:
         found = self.records[0].get(question)
         if found is None:
             with self.lock:
-                found = self.records[0][question] = question.ask(self.snapshot)
+                found = self.ask(question, self.records[0])
+        if found is AMBIGUOUS:
+            question.ask(self.snapshot)  # raises
+        return found
+
+    def ask(self, question: Question, record: Answers) -> Decision:
+        """The answer of this world's snapshot, noted even if it is that two rules are equally good."""
+        self.unseen = True
+        record[question] = AMBIGUOUS
+        found = record[question] = question.ask(self.snapshot)
         return found
 
     def guard_rule(self, entry: Entry) -> None:
@@ -75,6 +84,7 @@ class Lookups:
     def answers(self) -> Answers:
         """Every look-up that the code of this world rests on."""
         with self.lock:
+            self.unseen = False
             return {question: decision for record in self.records for question, decision in record.items()}
 
     @contextlib.contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 from thunkad.compiled import policy
 from thunkad.compiled.build import Key, Specialization, build
 from thunkad.compiled.collector import at_rest
-from thunkad.compiled.edges import Answers, Change, Edge, as_edge, changes
+from thunkad.compiled.edges import Answers, Change, Edge, as_edge, ask_again, changes
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
 from thunkad.rules.entry import name_of
@@ -167,12 +167,14 @@ class Root:
         world = kept.specialization.world
         broken = None if world.holds() else world.guards.broken()
         if broken is not None:
-            kept = self.rebuild(kept, world.snapshot, f"{broken} was bound to something else")
+            snapshot = TABLE.snapshot if policy.current() == "auto" else world.snapshot
+            kept = self.rebuild(kept, snapshot, f"{broken} was bound to something else")
             world = kept.specialization.world
         elif world.is_dynamic and not world.late.holds():
             world.renew_late(world.snapshot)
         now, token = TABLE.snapshot, abstract_token()
-        if kept.seen is now and kept.token == token and not kept.lags:
+        unseen = world.is_dynamic and world.late.unseen
+        if kept.seen is now and kept.token == token and not kept.lags and not unseen:
             return kept
         with world.lock:
             early, late = self.compare(world, now)
@@ -201,9 +203,9 @@ class Root:
         return early, late
 
     def warn(self, stale: tuple[Change, ...]) -> None:
-        new = [change for change in stale if change not in self.warned]
+        new = [change for change in stale if change.mark not in self.warned]
         if new:
-            self.warned.update(new)
+            self.warned.update(change.mark for change in new)
             warnings.warn(self.message(tuple(new)), StaleRuleWarning, stacklevel=_level_of_user())
 
     def message(self, stale: tuple[Change, ...]) -> str:
@@ -248,9 +250,10 @@ class Root:
         with self.lock:
             for kept in self.kept.values():
                 world = kept.specialization.world
-                found.update({as_edge(q, d): None for q, d in world.answers().items()})
+                now = world.snapshot  # it may have moved on to one with other answers to the same effect
+                found.update({as_edge(q, ask_again(q, now)): None for q in world.answers()})
                 if world.is_dynamic:
-                    found.update({as_edge(q, d, late=True): None for q, d in world.late.answers().items()})
+                    found.update({as_edge(q, ask_again(q, now), late=True): None for q in world.late.answers()})
             for answers in self.failed.values():
                 found.update({as_edge(q, d, failed=True): None for q, d in answers.items()})
         return list(found)

@@ -1,12 +1,12 @@
 """The rule language, the rule table, and the library of rules.
 
-For users, ``thunkad.rules`` is also the table itself: its functions ``lookup``, ``edges``, ``remove`` and ``override``,
+For users, ``thunkad.rules`` is also the table itself: its functions ``lookup``, ``edges``, ``remove``, ``override`` and ``together``,
 and its ``version``, are those of :mod:`thunkad.rules.registry`.
 """
 
 from typing import Any
 
-_PUBLIC = ("edges", "lookup", "override", "remove", "version")
+_PUBLIC = ("edges", "lookup", "override", "remove", "together", "version")
 
 
 def __getattr__(name: str) -> Any:

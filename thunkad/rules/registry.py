@@ -116,6 +116,15 @@ class Rules:
             )
 
     @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """The changes made within the ``with`` block are one: no derivative is compiled with some of them only.
+
+        Other threads wait with changes of their own until the block ends.
+        """
+        with TABLE.bulk():
+            yield
+
+    @contextlib.contextmanager
     def override(self, fn: Any, rule: Callable[..., Any] | None) -> Iterator[None]:
         """Within the ``with`` block ``rule`` is the rule of ``fn`` (None: it has none and is looked inside).
 
