@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -387,8 +388,11 @@ class _Run(CallSites):
 
 
 def unbound_at_heads(function: n.Function) -> set[str]:
-    """Names that a loop carries from one iteration to the next and that nothing binds before it."""
+    """Names that a loop carries from one iteration to the next and that nothing binds before it, and names that only one
+    arm of a branch binds and that are read behind it.
+    """
     out: set[str] = set()
+    reads = Counter(i for s in walk.statements(function.body) for i in walk.reads(s))
     bound = {*function.captures, *(p.name for p in function.params)}
 
     def scan(block: list[n.Stmt]) -> None:
@@ -396,6 +400,11 @@ def unbound_at_heads(function: n.Function) -> set[str]:
             if type(s) in (n.For, n.While):
                 carried = {x.target for x in s.body if type(x) is n.Assign and x.site == "carried"}
                 out.update(carried - bound)
+            elif type(s) is n.If:
+                first, second = walk.assigned(s.body), walk.assigned(s.orelse)
+                for arm, alone in ((s.body, first - second - bound), (s.orelse, second - first - bound)):
+                    inside = Counter(i for x in walk.statements(arm) for i in walk.reads(x)) if alone else reads
+                    out.update(x for x in alone if inside[x] < reads[x])
             for inner in walk.blocks(s):
                 scan(inner)
             bound.update(walk.writes(s))
