@@ -352,6 +352,9 @@ class UnlessView(Step):
     def reads(self) -> set[str]:
         return self.inner.reads()
 
+    def touches(self) -> set[str]:
+        return self.inner.touches()
+
     def reverse(self, bars: Bars) -> None:
         state = bars.branch()
         self.inner.reverse(state)
