@@ -341,7 +341,7 @@ class IndexStep(Step):
         if in_place:
             bars.emit(n.Update(n.Index(buffer, self.index), "+", value))
         else:
-            bars.emit(n.Assign(buffer.id, n.Call(INDEX_ADD, (buffer, as_key(self.index), value))))
+            bars.emit(n.Assign(buffer.id, n.Call(INDEX_ADD, (buffer, self.index, value))))
             bars.live[self.source] = type(bar)(buffer, not isinstance(kind, Tuple), bars.live[self.source].maybe_zero)
 
 
