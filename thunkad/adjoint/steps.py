@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars, merge_arms
-from thunkad.adjoint.inline import demanded, is_fresh, real_part, simplify
+from thunkad.adjoint.inline import demanded, is_fresh, may_vanish, real_part, simplify
 from thunkad.adjoint.uniform import reverse_uniform
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
@@ -204,7 +204,9 @@ class InlineStep(Step):
             if foreign and type(operand) is n.Name:
                 give(bars, operand, real_part(n.Call(FIT, (value, operand)), self.kind(bars, operand), self.site))
                 continue
-            give(bars, operand, real_part(value, self.kind(bars, operand), self.site), is_fresh(value))
+            vanishing = may_vanish(result, self.template.reverse)
+            value = real_part(value, self.kind(bars, operand), self.site)
+            give(bars, operand, value, is_fresh(value) and not vanishing, vanishing)
 
 
 @dataclass
