@@ -40,6 +40,7 @@ ORDER = (
     "inspection",
     "api",
     "jacobians",
+    "implicit",
     "derived",
     "nesting",
     "",  # thunkad itself: the public names and nothing else

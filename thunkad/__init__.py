@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ThunkadError,
         UnsupportedSyntaxError,
     )
+    from thunkad.implicit import ConvergenceError, fixed_point, root
     from thunkad.inspection import adjoint_source, coverage, explain
     from thunkad.refreshing import refresh
     from thunkad.rules.define import frule, non_differentiable, opt_in, opt_out, rrule, scalar_rule
@@ -102,6 +103,11 @@ _MODULES = {
         "StaleRuleWarning",
         "ThunkadError",
         "UnsupportedSyntaxError",
+    ),
+    "thunkad.implicit": (
+        "ConvergenceError",
+        "fixed_point",
+        "root",
     ),
     "thunkad.inspection": (
         "adjoint_source",

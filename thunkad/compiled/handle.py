@@ -54,6 +54,8 @@ class Handle:
         """The gradient of ``f``, whose value is one real number, for the first argument."""
         return self.value_and_grad(f, *args, **kwargs)[1]
 
-    def jvp(self, f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """The value of ``f(*primals)`` and its tangent."""
-        return self._world.forwarding.dispatch.whole(f, ZERO, tuple(primals), tuple(tangents), {}, {})
+    def jvp(
+        self, f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], f_dot: Any = ZERO
+    ) -> tuple[Any, Any]:
+        """The value of ``f(*primals)`` and its tangent; ``f_dot`` is the tangent of ``f``, of what it captured."""
+        return self._world.forwarding.dispatch.whole(f, f_dot, tuple(primals), tuple(tangents), {}, {})

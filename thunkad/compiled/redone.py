@@ -6,6 +6,7 @@ callee (see :mod:`thunkad.compiled.derivations`), and the dispatcher's own code 
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
@@ -15,15 +16,24 @@ from thunkad.compiled.pull_nested import NestedPullback
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.runtime.cotangents import add, entry
-from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved
+from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.results import cotangents, value_and_pullback
+from thunkad.rules.template import template_of
+from thunkad.runtime.cotangents import add, dense, entry
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
 
 class Pulled:
-    """A pullback that ``pull`` returned, with what it is the pullback of.  ``wrt`` is None for packed arguments."""
+    """A pullback that ``pull`` returned, with what it is the pullback of.  ``wrt`` is None for packed arguments.
 
-    def __init__(self, pullback: Any, fn: Any, wrt: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    With a ``rule``, ``fn`` is the pullback that the rule returned.
+    """
+
+    def __init__(
+        self, pullback: Any, fn: Any, wrt: Any, args: tuple[Any, ...], kwargs: dict[str, Any], rule: Entry | None = None
+    ) -> None:
         self.pullback, self.fn, self.wrt, self.args, self.kwargs = pullback, fn, wrt, args, kwargs
+        self.rule = rule
 
     def __call__(self, value_bar: Any) -> Any:
         return self.pullback(value_bar)
@@ -40,6 +50,9 @@ class Redone:
         what = fn.__func__.__qualname__
         if what == "Pull.call":
             callee, wrt, *rest = args
+            rule = self.rule_of(callee, tuple(rest), kwargs)
+            if rule is not None:
+                return self.push_rule(rule, wrt, tuple(rest), tuple(arg_dots[2:]))
             value, pullback = fn(*args, **kwargs)
             found = self.tangent(callee, arg_dots[0], tuple(rest), tuple(arg_dots[2:]), kwargs, kwarg_dots)
             made = Pulled(pullback, callee, wrt, tuple(rest), kwargs)
@@ -47,6 +60,9 @@ class Redone:
             return (value, made), (found, dot)
         if what == "Pull.packed":
             callee, inner, named = args
+            rule = self.rule_of(callee, tuple(inner), named)
+            if rule is not None:
+                return self.push_rule(rule, None, tuple(inner), tuple(entry(arg_dots[1], k) for k in range(len(inner))))
             value, pullback = fn(*args)
             dots = tuple(entry(arg_dots[1], k) for k in range(len(inner)))
             named_dots = {k: entry(arg_dots[2], k) for k in named}
@@ -56,6 +72,41 @@ class Redone:
         if what == "Push.call":
             return self.push_push(args, arg_dots, kwargs, kwarg_dots)
         raise UnsupportedSyntaxError(f"forward mode over {what} is not supported")
+
+    def rule_of(self, fn: Any, args: Any, kwargs: Any) -> Entry | None:
+        """The reverse rule of ``fn`` if it is one that is called as it stands, not pasted."""
+        if isinstance(fn, functools.partial):
+            fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
+            inside = True
+        elif isinstance(fn, types.MethodType):
+            fn, args, inside = fn.__func__, (fn.__self__, *args), True
+        else:
+            inside = False
+        if not isinstance(fn, types.FunctionType):
+            return None
+        decision = self.world.late_lookup(fn, args, kwargs)
+        if decision.how != "rule" or (decision.entry.layer != "user" and not decision.entry.wants_ad()):
+            return None
+        if template_of(decision.entry) is not None:
+            return None
+        if decision.entry.wants_ad() or inside or kwargs:
+            why = "takes derivatives itself" if decision.entry.wants_ad() else "is called when the code runs"
+            raise UnsupportedSyntaxError(
+                f"a second derivative through {name_of(fn)}, whose rule {why}, is not supported",
+                hint="opt out of the rule (thunkad.opt_out), so that the function itself is looked into"
+                if decision.entry.wants_ad()
+                else "call the function by its name, with positional arguments",
+            )
+        return decision.entry
+
+    def push_rule(self, rule: Entry, wrt: Any, args: Any, arg_dots: Any) -> Any:
+        """Forward mode over the rule itself: over its value, and later over its pullback."""
+        both, dots = self.world.forwarding.pusher.function(rule.function, args, arg_dots, {}, {})
+        if both is None:
+            raise UnsupportedSyntaxError(f"a second derivative through {name_of(rule.target)}, whose rule says None")
+        value, back = value_and_pullback(rule, both)
+        made = Pulled(lambda value_bar: arranged_by_rule(rule, wrt, args, back(value_bar)), back, wrt, args, {}, rule)
+        return (value, made), (dense(entry(dots, 0), value), Tangent(Pulled, {"back": entry(dots, 1)}))
 
     def tangent(self, fn: Any, fn_dot: Any, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
         return self.world.forwarding.pusher.whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)[1]
@@ -72,6 +123,13 @@ class Redone:
 
     def push_pulled(self, fn: Pulled, fn_dot: Any, seed: Any, seed_dot: Any) -> Any:
         """The cotangents that a pullback gives, and their tangents."""
+        if fn.rule is not None:
+            push = self.world.forwarding.pusher.whole
+            parts, dots = push(fn.fn, entry(fn_dot, "back"), (seed,), (seed_dot,), {}, {})
+            bars = resolved(arranged_by_rule(fn.rule, fn.wrt, fn.args, parts))
+            if isinstance(dots, AbstractZero):
+                return bars, ZERO
+            return bars, resolved(arranged_by_rule(fn.rule, fn.wrt, fn.args, dots))
         bars = resolved(fn.pullback(seed))
         if isinstance(seed, AbstractZero):
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
@@ -212,3 +270,15 @@ class Redone:
 
 def _still(dot: Any) -> bool:
     return isinstance(dot, AbstractZero) or (isinstance(dot, (tuple, list)) and all(map(_still, dot)))
+
+
+def arranged_by_rule(rule: Entry, wrt: Any, args: Any, parts: Any) -> Any:
+    """What the pullback of a rule gave, in the order that the pullback of ``pull`` gives it."""
+    flat: list[Any] = []
+    positional = [p for p in rule.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    for p, part in zip(positional, cotangents(rule, parts)):
+        flat.extend(unthunk(part)) if p.kind is p.VAR_POSITIONAL else flat.append(part)
+    flat += [NO_TANGENT] * (len(args) - len(flat))
+    if wrt is None:
+        return NO_TANGENT, tuple(flat[: len(args)]), {}
+    return tuple(NO_TANGENT if w is None else flat[w] for w in wrt)

@@ -20,15 +20,15 @@ from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
-from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.assigned_globals import AssignedGlobals
+from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.load import Slot, load
 from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
 from thunkad.compiled.pull_nested import Nested
 from thunkad.compiled.pushing import Forwarding
-from thunkad.compiled.target import library_call
+from thunkad.compiled.target import library_call, own_call
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -104,6 +104,14 @@ class World(Lookups):
         key = (id(fn), count, keywords)
         if key not in self._library:
             self._library[key] = library_call(fn, count, keywords)
+            self._keep.append(fn)
+        return self._library[key]
+
+    def own_function(self, fn: Any) -> n.Function:
+        """The same for a function that has a rule itself, with its own parameters."""
+        key = (id(fn), None, ())
+        if key not in self._library:
+            self._library[key] = own_call(fn)
             self._keep.append(fn)
         return self._library[key]
 

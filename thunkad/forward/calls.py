@@ -103,7 +103,7 @@ class Calls:
             raise no_frule(site.callee, self.push.resolved.place(s.line))
         bound = bind_rule(without_dots(entry), site, self.push.resolved, s.line)
         template = None if bound is None else forward_template(entry)
-        if bound is None:
+        if bound is None or entry.wants_ad():
             self.dynamic(s, target, site, callee_of(site))
         elif template is None:
             self.outlined(s, target, site, entry)

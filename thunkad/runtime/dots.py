@@ -18,7 +18,7 @@ from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.cotangents import dense, describe, entry
 from thunkad.runtime.shadows import _fields as fields_of
-from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
+from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
 
 
 def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
@@ -157,6 +157,10 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
         made = {}
         seen[id(x)] = made
         made.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.items()})
+    elif isinstance(x, Tangent):
+        made = Tangent(x.cls)
+        seen[id(x)] = made
+        made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.fields.items()})
     elif _has_fields(x):
         made = Tangent(type(x))
         seen[id(x)] = made
@@ -171,7 +175,8 @@ def _has_fields(x: Any) -> bool:
     named = isinstance(getattr(x, "__dict__", None), dict) or any(
         "__slots__" in cls.__dict__ for cls in type(x).__mro__
     )
-    return named and not callable(x) and not isinstance(x, (type, np.generic, float, int, complex, AbstractZero))
+    values = (type, np.generic, float, int, complex, AbstractZero, Tangent, Thunk)
+    return named and not callable(x) and not isinstance(x, values)
 
 
 def closure_dot(*captures: Any) -> Any:

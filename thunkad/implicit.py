@@ -1,0 +1,178 @@
+"""Solutions of equations, differentiated through the implicit function theorem: no step of the solver is looked at.
+
+At ``x = f(x, *args)`` a change of ``args`` moves ``x`` by ``(I - ∂f/∂x)⁻¹ ∂f/∂args``; at ``g(x, *args) = 0`` by
+``-(∂g/∂x)⁻¹ ∂g/∂args``.  Derivatives are of first order, in either mode.  Where the solution is not an isolated one that
+matrix is singular and the derivative an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import SourceUnavailableError, ThunkadError
+from thunkad.jacobians import jacobian_of
+from thunkad.rules.library import frule, rrule
+from thunkad.tangents import AbstractZero, ZeroTangent
+
+__all__ = ["ConvergenceError", "fixed_point", "root"]
+
+
+class ConvergenceError(ThunkadError):
+    """An iteration did not reach its tolerance."""
+
+
+def fixed_point(
+    f: Callable[..., Any], x0: Any, *args: Any, tolerance: float = 1e-12, max_iterations: int = 1000
+) -> Any:
+    """The solution of ``x = f(x, *args)`` that iterating ``f`` from ``x0`` leads to.
+
+    Parameters
+    ----------
+    f : callable
+        Takes a number or a real array and gives one of the same shape.
+    x0 : float or array
+        Where the iteration starts; the solution does not depend on it, so it has no derivative.
+    *args
+        Further arguments of ``f``.  Derivatives flow to these and to what ``f`` captures.
+    tolerance : float
+        The iteration ends when no entry changes by more than this, relative to one or to its size.
+    max_iterations : int
+
+    Raises
+    ------
+    ConvergenceError
+    """
+    x = _start(x0)
+    for _ in range(max_iterations):
+        new = f(x, *args)
+        if np.all(np.abs(new - x) <= tolerance * np.maximum(1.0, np.abs(new))):
+            return new
+        x = new
+    raise ConvergenceError(f"fixed_point: not within {tolerance} after {max_iterations} iterations")
+
+
+def root(g: Callable[..., Any], x0: Any, *args: Any, tolerance: float = 1e-12, max_iterations: int = 100) -> Any:
+    """The solution of ``g(x, *args) = 0`` that Newton's method finds from ``x0``.
+
+    Parameters
+    ----------
+    g : callable
+        Takes a number or a real array and gives one of the same size.
+    x0 : float or array
+        Where the method starts; the solution does not depend on it, so it has no derivative.
+    *args
+        Further arguments of ``g``.  Derivatives flow to these and to what ``g`` captures.
+    tolerance : float
+        The method ends when no entry changes by more than this, relative to one or to its size.
+    max_iterations : int
+
+    Raises
+    ------
+    ConvergenceError
+    """
+    derivative = jacobian_of(g, 0, "forward")
+
+    def matrix(x: Any) -> Any:
+        try:
+            return np.reshape(derivative(x, *args), (np.size(x), np.size(x)))
+        except SourceUnavailableError:  # a function of generated code; differences lead to the same solution
+            return _differences(g, x, args)
+
+    return _newton(g, matrix, x0, args, tolerance, max_iterations)
+
+
+def _newton(g: Any, matrix: Callable[[Any], Any], x0: Any, args: Any, tolerance: float, max_iterations: int) -> Any:
+    x = _start(x0)
+    for _ in range(max_iterations):
+        new = x - _solved(matrix(x), g(x, *args), x)
+        if np.all(np.abs(new - x) <= tolerance * np.maximum(1.0, np.abs(new))):
+            return new
+        x = new
+    raise ConvergenceError(f"root: not within {tolerance} after {max_iterations} iterations")
+
+
+def _differences(g: Any, x: Any, args: Any) -> Any:
+    step = np.sqrt(np.finfo(np.asarray(x).dtype).eps) * max(1.0, float(np.max(np.abs(x), initial=0.0)))
+    here = np.ravel(g(x, *args))
+    return np.stack([(np.ravel(g(x + step * e, *args)) - here) / step for e in _basis(x)], axis=-1)
+
+
+def _start(x0: Any) -> Any:
+    return np.array(x0, dtype=np.result_type(np.asarray(x0).dtype, np.float32)) if np.ndim(x0) else float(x0)
+
+
+def _basis(x: Any) -> list[Any]:
+    rows = np.eye(np.size(x), dtype=np.asarray(x).dtype)
+    return [np.reshape(row, np.shape(x)) if np.ndim(x) else row[0] for row in rows]
+
+
+def _flat(bar: Any, x: Any) -> Any:
+    return np.zeros(np.size(x)) if isinstance(bar, AbstractZero) else np.ravel(bar)
+
+
+def _solved(matrix: Any, right: Any, x: Any) -> Any:
+    """The solution of a linear system, in the shape of ``x``."""
+    found = np.linalg.solve(matrix, _flat(right, x))
+    return np.reshape(found, np.shape(x)) if np.ndim(x) else found[0]
+
+
+def _transposed(back: Any, x: Any) -> Any:
+    """The transposed Jacobian for ``x``, the first argument of the function that ``back`` is the pullback of."""
+    return np.stack([_flat(back(e)[0], x) for e in _basis(x)], axis=-1)
+
+
+def _columns(f: Any, x: Any, args: Any, ad: Any) -> Any:
+    """The Jacobian of ``f`` for its first argument."""
+    still = tuple(ZeroTangent() for _ in args)
+    return np.stack([_flat(ad.jvp(f, (x, *args), (e, *still))[1], x) for e in _basis(x)], axis=-1)
+
+
+@rrule(fixed_point)
+def _(f, x0, *args, tolerance=1e-12, max_iterations=1000, ad):
+    x = fixed_point(f, x0, *args, tolerance=tolerance, max_iterations=max_iterations)
+    _, back = ad.vjp(f, x, *args)
+
+    def pullback(x_bar):
+        if isinstance(x_bar, AbstractZero):
+            return ZeroTangent(), ZeroTangent(), tuple(ZeroTangent() for _ in args)
+        u = _solved(np.eye(np.size(x)) - _transposed(back, x), x_bar, x)
+        of_f, _, *of_args = back.with_callee(u)
+        return of_f, ZeroTangent(), tuple(of_args)
+
+    return x, pullback
+
+
+@frule(fixed_point)
+def _(f, x0, *args, tolerance=1e-12, max_iterations=1000, ad, f_dot, args_dot):
+    x = fixed_point(f, x0, *args, tolerance=tolerance, max_iterations=max_iterations)
+    moved = ad.jvp(f, (x, *args), (ZeroTangent(), *_each(args_dot, args)), f_dot)[1]
+    return x, _solved(np.eye(np.size(x)) - _columns(f, x, args, ad), moved, x)
+
+
+@rrule(root)
+def _(g, x0, *args, tolerance=1e-12, max_iterations=100, ad):
+    x = _newton(g, lambda x: _columns(g, x, args, ad), x0, args, tolerance, max_iterations)
+    _, back = ad.vjp(g, x, *args)
+
+    def pullback(x_bar):
+        if isinstance(x_bar, AbstractZero):
+            return ZeroTangent(), ZeroTangent(), tuple(ZeroTangent() for _ in args)
+        u = _solved(-_transposed(back, x), x_bar, x)
+        of_g, _, *of_args = back.with_callee(u)
+        return of_g, ZeroTangent(), tuple(of_args)
+
+    return x, pullback
+
+
+@frule(root)
+def _(g, x0, *args, tolerance=1e-12, max_iterations=100, ad, g_dot, args_dot):
+    x = _newton(g, lambda x: _columns(g, x, args, ad), x0, args, tolerance, max_iterations)
+    moved = ad.jvp(g, (x, *args), (ZeroTangent(), *_each(args_dot, args)), g_dot)[1]
+    return x, _solved(-_columns(g, x, args, ad), moved, x)
+
+
+def _each(dots: Any, args: Any) -> Any:
+    return tuple(ZeroTangent() for _ in args) if isinstance(dots, AbstractZero) else dots
