@@ -23,6 +23,7 @@ EXPAND = n.Ref("expand", arrays.expand)
 ACCUMULATE, SUMMED = n.Ref("accumulate", accumulate), n.Ref("summed", summed)
 DENSE = n.Ref("dense", cotangents.dense)
 INDEX_ADD = n.Ref("index_add", cotangents.index_add)
+SHADOW = "shadow"  # the ``site`` of a statement that makes the cotangent of an array that is written in place
 ZERO_REF = n.Ref("ZERO", ZERO)
 
 
@@ -49,6 +50,7 @@ class Bars:
         self.spelled: dict[str, str] = {}
         self.links: list[Any] = []  # branches and loops emitted so far, with their forward twins
         self.shadowed: dict[str, str] = {}  # names whose cotangent follows memory, see thunkad.adjoint.mutation
+        self.plain: dict[str, str] = {}  # of these, those whose shadow is a buffer of its own, see thunkad.analysis.plain
         self.shadows = ""  # the name of the run's Shadows
         self.then: dict[str, str] = {}  # containers that were changed since → what they were where this step's statement ran
         self.fetched: set[str] = set()  # shadowed names whose shadow is at hand under the name of their cotangent
@@ -56,6 +58,7 @@ class Bars:
     # ------------------------------------------------------------ names and kinds
 
     def bar_name(self, x: str) -> str:
+        x = self.plain.get(x, x)
         if x not in self.spelled:
             self.spelled[x] = self.names.new(f"{x}_bar")
         return self.spelled[x]
@@ -224,9 +227,11 @@ class Bars:
     def fetch(self, names: Any) -> None:
         """Bring the shadows of these names to hand, once in a block."""
         for x in sorted(set(names)):
-            if self.shadowed.get(x) == "array" and x not in self.fetched:
-                self.fetched.add(x)
-                self.emit(n.Assign(self.bar_name(x), n.Call(n.Attr(n.Name(self.shadows), "of"), (n.Name(x),))))
+            made = self.plain.get(x, x)
+            if self.shadowed.get(x) == "array" and made not in self.fetched:
+                self.fetched.add(made)
+                call = n.Call(ZEROS if x in self.plain else n.Attr(n.Name(self.shadows), "of"), (n.Name(made),))
+                self.emit(n.Assign(self.bar_name(x), call, site=SHADOW if x in self.plain else None))
 
     def unsupported(self, line: int, what: str) -> UnsupportedSyntaxError:
         return UnsupportedSyntaxError(f"{what} is not supported", self.resolved.place(line))
@@ -312,21 +317,24 @@ def _is_fixed(e: n.Expr) -> bool:
 
 def merge_arms(bars: Bars, first: Bars, second: Bars, gone: set[str]) -> None:
     """After both arms of an ``if``: one state that holds on either path (``gone``: names bound inside the arms)."""
-    merged: dict[str, Bar] = {}
     for arm in (first, second):
         arm.expand_all()
-    for x in [*first.live, *(y for y in second.live if y not in first.live)]:
-        if x in gone:
-            continue
-        a, b = first.live.get(x), second.live.get(x)
-        if a is not None and b is not None and a.expr == b.expr:
-            merged[x] = Bar(a.expr, a.owned and b.owned, a.maybe_zero or b.maybe_zero)
-            continue
+        for x in gone:
+            arm.live.pop(x, None)
+    names = [*first.live, *(y for y in second.live if y not in first.live)]
+    while differing := [x for x in names if _expr(first, x) != _expr(second, x)]:
+        x = differing[0]  # giving it its own name may move others that went by that name, so look again
         for arm in (first, second):
             if arm.live.get(x) is None:
                 arm.assign(x, *arm.zero_of(x))
             elif arm.live[x].expr != n.Name(arm.bar_name(x)):
                 arm.assign(x, arm.live[x].expr, arm.live[x].owned, arm.live[x].maybe_zero)
-        a, b = first.live[x], second.live[x]
-        merged[x] = Bar(a.expr, a.owned and b.owned, a.maybe_zero or b.maybe_zero)
-    bars.live = merged
+    bars.live = {
+        x: Bar(a.expr, a.owned and b.owned, a.maybe_zero or b.maybe_zero)
+        for x, a, b in ((x, first.live[x], second.live[x]) for x in names)
+    }
+
+
+def _expr(bars: Bars, x: str) -> n.Expr | None:
+    bar = bars.live.get(x)
+    return None if bar is None else bar.expr

@@ -16,6 +16,7 @@ from thunkad.adjoint.mutation import shadowed_names, shadowed_params, written_pa
 from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases
+from thunkad.analysis.plain import plain_arrays
 from thunkad.analysis.sites import Resolved
 from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NonScalarOutputError
@@ -185,7 +186,8 @@ class Generator:
     def open_shadows(self, bars: Bars, shadowed: dict[str, str], wanted: tuple[str, ...]) -> None:
         """The shadows of this run: made here, or the caller's if a parameter's memory is concerned."""
         bars.shadowed, bars.shadows = shadowed, self.names.new("shadows")
-        if not self.takes_shadows:
+        bars.plain = {x: made for x, made in plain_arrays(self.resolved, self.aliases).items() if shadowed.get(x) == "array"}
+        if not self.takes_shadows and shadowed.keys() - bars.plain.keys():
             bars.emit(n.Assign(bars.shadows, n.Call(SHADOWS)))
         bars.fetch(p for p in wanted if p in shadowed)
 

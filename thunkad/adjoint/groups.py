@@ -19,6 +19,7 @@ A loop or branch is one statement here: its label is the union of what it feeds.
 
 from __future__ import annotations
 
+from thunkad.adjoint.bars import SHADOW
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
@@ -122,13 +123,13 @@ def _on_shadows(reverse: list[n.Stmt]) -> set[int]:
     memory: set[str] = set()
     out: set[int] = set()
     for k, s in enumerate(reverse):
-        made = type(s) is n.Assign and type(s.value) is n.Call and s.value.func == SHADOWS
+        made = type(s) is n.Assign and type(s.value) is n.Call and (s.value.func == SHADOWS or s.site == SHADOW)
         if not made and memory.isdisjoint(walk.read_anywhere([s]) | _bound(s)):
             continue
         out.add(k)
         for x in walk.statements([s]):
             e = x.value if type(x) is n.Assign else None
-            if type(e) is n.Call and (e.func == SHADOWS or type(e.func) is n.Attr and e.func.name == "of"):
+            if type(e) is n.Call and (e.func == SHADOWS or x.site == SHADOW or type(e.func) is n.Attr and e.func.name == "of"):
                 memory.add(x.target)  # type: ignore[union-attr]
     return out
 

@@ -16,10 +16,12 @@ callee) packs what only it binds into a tuple of its own.  Outside loops residua
 from __future__ import annotations
 
 from thunkad.adjoint.control import Link, trailing_copies
+from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.check import must_bind
 from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Num
 from thunkad.optimise.dead import free_reads
 
 
@@ -80,9 +82,12 @@ class _Saves:
         fields = tuple(b for b in bound if b in wanted) + tuple(x for x in _ordered(forward.body, wanted, self.lists) if x not in bound)
         call = reverse.iter
         assert type(call) is n.Call
-        if set(fields) <= set(bound[:1]) and _is_plain_range(forward):
+        again = _made_again(forward, set(fields) - set(bound[:1])) if _is_plain_range(forward) else None
+        if again is not None:
             reverse.iter = n.Call(call.func, (forward.iter,))  # type: ignore[union-attr]
-            reverse.target = fields[0] if fields else self.names.new("_")
+            reverse.body[:0] = again
+            needed = bound[0] in free_reads(reverse.body)
+            reverse.target = bound[0] if needed else self.names.new("_")
             return
         (saved,) = call.args
         assert type(saved) is n.Name
@@ -133,6 +138,29 @@ def _is_plain_range(loop: n.For | n.While) -> bool:
     if type(loop) is not n.For or loop.stop is not None or type(loop.iter) is not n.Call:
         return False
     return loop.iter.func == n.Global("range") and loop.count is None and not any(type(a) is n.Star for a in loop.iter.args)
+
+
+def _made_again(loop: n.For, wanted: set[str]) -> list[n.Stmt] | None:
+    """The statements that compute ``wanted`` from the number of the iteration, such as ``t = i - 1``; None if others are needed."""
+    rebound = walk.assigned(loop.body)
+    sure = {loop.target}
+    makers: dict[str, n.Assign] = {}
+    for s in loop.body:
+        if type(s) is n.Assign and type(s.value) in (n.Binary, n.Unary) and isinstance(s.site, Site):
+            whole = all(isinstance(k, Num) and k.is_scalar and k.field == "int" for k in s.site.kinds)
+            if whole and all(i in sure or i not in rebound for i in walk.names(s.value)):
+                makers[s.target] = s
+                sure.add(s.target)
+    needed: set[str] = set()
+    queue = [x for x in wanted if x != loop.target]
+    while queue:
+        x = queue.pop()
+        if x not in makers:
+            return None
+        if x not in needed:
+            needed.add(x)
+            queue += [i for i in walk.names(makers[x].value) if i in rebound and i != loop.target]
+    return [n.Assign(x, s.value, line=s.line, site=s.site) for x, s in makers.items() if x in needed]
 
 
 def _ordered(block: list[n.Stmt], wanted: set[str], lists: set[str]) -> tuple[str, ...]:
