@@ -1,7 +1,7 @@
 """Solutions of equations, differentiated through the implicit function theorem: no step of the solver is looked at.
 
 At ``x = f(x, *args)`` a change of ``args`` moves ``x`` by ``(I - ∂f/∂x)⁻¹ ∂f/∂args``; at ``g(x, *args) = 0`` by
-``-(∂g/∂x)⁻¹ ∂g/∂args``.  Derivatives are of first order, in either mode.  Where the solution is not an isolated one that
+``-(∂g/∂x)⁻¹ ∂g/∂args``.  Derivatives are of first order, in either mode.  Where the solution is not isolated that
 matrix is singular and the derivative an error.
 """
 
