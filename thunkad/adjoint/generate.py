@@ -68,6 +68,7 @@ class Generator:
         sharing = replace(sharing, volatile=(*sharing.volatile, *volatile_sources(resolved)))
         self.sharing, self.aliases = sharing, find_aliases(resolved, sharing)
         self.takes_shadows = self.seed_may_be_zero = False
+        self.lasting = False  # whether the user may change containers between the forward and the reverse code
         self.values_of_bars: dict[str, str] = {}
         self.originals: dict[str, tuple[n.Expr, n.Expr]] = {}  # container parameters that are changed in place, as they were
 
@@ -127,6 +128,7 @@ class Generator:
     def vjp(self, name: str, wanted: tuple[str, ...], has_aux: bool = False) -> n.Function:
         """``name(params) -> (value, pullback)``, the pullback lazy by groups of what its entries need."""
         seed = self.names.new("value_bar")
+        self.lasting = True
         sweeps = self.sweeps(wanted, lambda result: n.Name(seed), (0,) if has_aux else None)
         outputs = [self.output(sweeps, p) for p in wanted]
         reverse = eliminate(sweeps.bars.out, {i for o in outputs for i in walk.names(o)}, self.purity)
@@ -163,12 +165,15 @@ class Generator:
         if shadowed or self.takes_shadows:
             self.open_shadows(bars, shadowed, wanted)
             bars.fetch(walk.names(last.value))
+            if self.lasting:
+                bars.then = self.containers_after(bars, body, (*wanted, *walk.names(last.value)))
         if type(last.value) is n.Name and last.value.id in forward.active:
             bars.line = last.line
             given = seed(last.value)
             if type(given) is n.TupleExpr:
                 given = n.TupleExpr(tuple(bars.as_atom(x) for x in given.items))
             bars.contribute(last.value.id, given, maybe_zero=self.seed_may_be_zero)
+            bars.then = {}
             steps.reverse(bars)
             if debugging.enabled:
                 insert_checks(bars)
@@ -190,6 +195,16 @@ class Generator:
         if not self.takes_shadows and shadowed.keys() - bars.plain.keys():
             bars.emit(n.Assign(bars.shadows, n.Call(SHADOWS)))
         bars.fetch(p for p in wanted if p in shadowed)
+
+    def containers_after(self, bars: Bars, body: list[n.Stmt], names: tuple[str, ...]) -> dict[str, str]:
+        """Containers that the user has a hold of, as the function left them: their slots are made from that."""
+        out: dict[str, str] = {}
+        for x in dict.fromkeys(names):
+            if bars.shadowed.get(x) in ("container", "any"):
+                out[x] = self.names.new(f"{x}_after")
+                body.append(n.Assign(out[x], n.Call(THEN, (n.Name(x),)), line=self.resolved.function.line))
+                bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "expect"), (n.Name(out[x]),))))
+        return out
 
     def gradient_seed(self, result: n.Expr, has_aux: bool) -> n.Expr:
         kind = self.resolved.kind(result) if type(result) is not n.Const else Known(result.value)

@@ -69,6 +69,14 @@ class Shadows:
             found = self._containers[id(x)] = x, make()
         return found[1]
 
+    def expect(self, x: Any) -> None:
+        """Make the slots of a container as it was, and of those in it, before anyone asks for them."""
+        if isinstance(x, Then):
+            self._container(x.x, (lambda: [ZERO] * len(x.entries)) if isinstance(x.entries, list) else dict)
+            for item in x.entries.values() if isinstance(x.entries, dict) else x.entries:
+                if not (isinstance(item, Then) and id(item.x) in self._containers):
+                    self.expect(item)
+
     # ------------------------------------------------------------ building up
 
     def add(self, x: Any, x_bar: Any) -> None:

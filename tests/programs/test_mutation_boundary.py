@@ -1,0 +1,64 @@
+"""What the user does between the forward and the reverse code changes nothing: arguments, results and seeds are written over."""
+
+import mutation_arrays
+import mutation_calls
+import mutation_containers
+import mutation_views
+import numpy as np
+import pytest
+import thunkad as ad
+from checking import Program
+from thunkad.testing.leaves import copied, leaves, random_tangents, unthunk_all
+
+#: Their results are lists that the test makes longer: their seeds no longer fit, and an error says so.
+LONGER = {"result_in_dict", "argument_returned_list", "result_list_of_arrays"}
+CASES = {
+    name: program
+    for module in (mutation_arrays, mutation_views, mutation_containers, mutation_calls)
+    for name, program in module.PROGRAMS.items()
+    if name not in module.REFUSED | LONGER and not name.startswith("raises")
+}
+
+
+def write_over(x):
+    if isinstance(x, np.ndarray):
+        if x.flags.writeable:
+            x[...] = 7
+    elif isinstance(x, (list, tuple)):
+        for v in x:
+            write_over(v)
+        if isinstance(x, list):
+            x.reverse()
+            x.append(3.0)
+    elif isinstance(x, dict):
+        for k, v in x.items():
+            write_over(v)
+            if isinstance(v, float):
+                x[k] = 9.0
+
+
+def same(a, b):
+    mine, others = dict(leaves(a)), dict(leaves(b))
+    return mine.keys() == others.keys() and all(
+        np.array_equal(v, others[path], equal_nan=True) for path, v in mine.items() if isinstance(v, (np.ndarray, np.generic, float, complex))
+    )
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n != "arg_read_only_raises"])
+def test_between_the_halves(name):
+    text, args = CASES[name]
+    f = Program(text, args).build()
+    value, pullback = ad.vjp(f, *copied(args))
+    seed = random_tangents(value, np.random.default_rng(1))
+    expected = unthunk_all(tuple(pullback(copied(seed))))
+    given = copied(args)
+    value, pullback = ad.vjp(f, *given)
+    write_over(given)
+    write_over(value)
+    mine = copied(seed)
+    bars = pullback(mine)
+    write_over(mine)
+    found = unthunk_all(tuple(bars))
+    assert same(found, expected)
+    write_over(found)
+    assert same(unthunk_all(tuple(pullback(copied(seed)))), expected)
