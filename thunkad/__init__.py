@@ -123,9 +123,7 @@ _MODULES = {
         "rrule",
         "scalar_rule",
     ),
-    "thunkad.runtime.segments": (
-        "checkpointed",
-    ),
+    "thunkad.runtime.segments": ("checkpointed",),
     "thunkad.tangents": (
         "InplaceableThunk",
         "LazyTuple",

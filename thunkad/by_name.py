@@ -1,7 +1,7 @@
 """Derivatives as attributes of this module, so that they can be pickled by name as their functions can.
 
-``grad(f)`` is always the same object for a function ``f``.  Its qualified name says how to get at it: the module and name
-of ``f`` and what was asked for, with colons in place of dots.
+``grad(f)`` is always the same object for a function ``f``.  Its qualified name says how to get at it: the module and
+name of ``f`` and what was asked for, with colons in place of dots.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -136,7 +136,7 @@ def checkpoint(f: F) -> F:
     def again(*args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)
 
-    return marked(again, Derivative(f, "checkpoint"))
+    return cast("F", marked(again, Derivative(f, "checkpoint")))
 
 
 def stop_gradient(x: Any) -> Any:

@@ -25,7 +25,8 @@ def jacobian_of(f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
         single = isinstance(argnums, int)
-        numbers = tuple(_place(number, args) for number in ((argnums,) if single else argnums))  # type: ignore[union-attr]
+        asked = (argnums,) if isinstance(argnums, int) else argnums
+        numbers = tuple(_place(number, args) for number in asked)
         g = functools.partial(f, **kwargs) if kwargs else f
         found = _by(g, mode, numbers, args, modes)
         return found[0] if single else found

@@ -29,7 +29,7 @@ ZERO_REF = n.Ref("ZERO", ZERO)
 
 @dataclass(frozen=True)
 class Bar:
-    """One live cotangent: an atom that holds it, whether the adjoint owns its memory, whether it may be a structural zero."""
+    """One live cotangent: an atom that holds it, whether the adjoint owns its memory, whether it may be zero."""
 
     expr: n.Expr
     owned: bool = False
@@ -50,9 +50,11 @@ class Bars:
         self.spelled: dict[str, str] = {}
         self.links: list[Any] = []  # branches and loops emitted so far, with their forward twins
         self.shadowed: dict[str, str] = {}  # names whose cotangent follows memory, see thunkad.adjoint.mutation
-        self.plain: dict[str, str] = {}  # of these, those whose shadow is a buffer of its own, see thunkad.analysis.plain
+        # Of these, those whose shadow is a buffer of its own, see thunkad.analysis.plain.
+        self.plain: dict[str, str] = {}
         self.shadows = ""  # the name of the run's Shadows
-        self.then: dict[str, str] = {}  # containers that were changed since → what they were where this step's statement ran
+        # Containers that were changed since → what they were where this step's statement ran.
+        self.then: dict[str, str] = {}
         self.fetched: set[str] = set()  # shadowed names whose shadow is at hand under the name of their cotangent
 
     # ------------------------------------------------------------ names and kinds
@@ -89,7 +91,7 @@ class Bars:
     # ------------------------------------------------------------ emission
 
     def emit(self, s: n.Stmt) -> None:
-        """Append ``s``; cotangents that are only another spelling of a name it rebinds get a name of their own first."""
+        """Append ``s``; cotangents that only spell a name it rebinds get a name of their own first."""
         if type(s) is n.Assign:
             self.free(s.target, s.value)
         elif type(s) is n.Update and type(s.target) is n.Name:
@@ -193,7 +195,9 @@ class Bars:
         if mode == "array":
             return Bar(n.Name(self.bar_name(x)))
         bar = self.live.pop(x, None)
-        take = n.Call(n.Attr(n.Name(self.shadows), "take"), (n.Name(self.then.get(x, x)), ZERO_REF if bar is None else bar.expr))
+        take = n.Call(
+            n.Attr(n.Name(self.shadows), "take"), (n.Name(self.then.get(x, x)), ZERO_REF if bar is None else bar.expr)
+        )
         name = self.names.new(f"{x}_bar")
         self.emit(n.Assign(name, take))
         return Bar(n.Name(name), False, True)
@@ -245,13 +249,13 @@ class Bars:
             return n.Const(0.0), True, False
         if x in self.maybe_unbound:
             return ZERO_REF, False, True
-        sure = isinstance(kind, Num) and kind.form == "array" and kind.field != "any" or isinstance(kind, Sequence)
+        sure = (isinstance(kind, Num) and kind.form == "array" and kind.field != "any") or isinstance(kind, Sequence)
         return n.Call(ZEROS, (n.Name(x),)), True, not sure
 
     def contribute_uniform(self, x: str, expr: n.Expr) -> None:
         """Add a number that stands for an array of the shape of ``x``."""
         bar = self.live.get(x)
-        if x in self.shadowed or bar is not None and bar.maybe_zero or not isinstance(self.kind(x), Num):
+        if x in self.shadowed or (bar is not None and bar.maybe_zero) or not isinstance(self.kind(x), Num):
             self.contribute(x, n.Call(EXPAND, (expr, n.Name(x))))
         elif bar is None or bar.uniform:
             total = expr if bar is None else n.Binary("+", bar.expr, expr)
@@ -310,8 +314,10 @@ class Bars:
 
 def _is_fixed(e: n.Expr) -> bool:
     """Whether ``e`` is a tuple of constants and seeds, which is the same wherever it is written."""
-    return type(e) is n.TupleExpr and all(type(x) is not n.Name or x.id.startswith("seed_bar") for x in e.items) and all(
-        type(x) in (n.Name, n.Const, n.Ref) for x in e.items
+    return (
+        type(e) is n.TupleExpr
+        and all(type(x) is not n.Name or x.id.startswith("seed_bar") for x in e.items)
+        and all(type(x) in (n.Name, n.Const, n.Ref) for x in e.items)
     )
 
 

@@ -1,8 +1,9 @@
 """Branches and loops in reverse.
 
 An ``if`` runs the reverse of the arm that ran.  A loop runs the reverse of its body once per iteration, last first; the
-cotangents that live across iterations are made definite before it and at the end of its body.  What the reverse of an arm
-or body reads of the primal is filled in later, by :mod:`thunkad.adjoint.saves`, through the :class:`Link` made here.
+cotangents that live across iterations are made definite before it and at the end of its body.  What the reverse of an
+arm or body reads of the primal is filled in later, by :mod:`thunkad.adjoint.saves`, through the :class:`Link` made
+here.
 """
 
 from __future__ import annotations
@@ -78,19 +79,20 @@ class LoopStep(Step):
         across = {x for x in touched if x not in self.bound or x in header} | {x for x in header if x in bars.live}
         shaded = bool(bars.shadowed.keys() & (self.body.reads() | self.bound)) or _calls_writers(self.body)
         across = {x for x in across if bars.shadowed.get(x) in (None, "any")}
-        if not across and not shaded or not self.body.steps:
+        if (not across and not shaded) or not self.body.steps:
             for x in self.bound - header:
                 bars.live.pop(x, None)
             return
         bars.expand_all()
         indexed = _written_in_place(self.body)
-        for x in list(bars.live):  # a cotangent that is another name's spelling gets its own before the loop rebinds that name
+        # A cotangent that is another name's spelling gets its own before the loop rebinds that name.
+        for x in list(bars.live):
             if type(bars.live[x].expr) is n.Name:
                 bars.settle_spelling(x)
         for x in sorted(across):
             outer = x not in header
             sure = x not in bars.maybe_unbound
-            bars.settle(x, own=sure and (x in indexed or outer and bars.is_array(x)))
+            bars.settle(x, own=sure and (x in indexed or (outer and bars.is_array(x))))
             if not outer:
                 owned = x in indexed and x not in bars.maybe_unbound
                 unsure = bars.live[x].maybe_zero or bars.uncertain(x) or x in bars.shadowed
@@ -140,7 +142,11 @@ def trailing_copies(body: list[n.Stmt]) -> list[n.Assign]:
 
 def _calls_writers(block: Block) -> bool:
     """Whether a callee in this block writes memory of ours: its reverse half runs whatever it returns."""
-    inner = [b for step in block.steps for b in (*getattr(step, "arms", ()), *([step.body] if isinstance(step, LoopStep) else []))]
+    inner = [
+        b
+        for step in block.steps
+        for b in (*getattr(step, "arms", ()), *([step.body] if isinstance(step, LoopStep) else []))
+    ]
     return any(getattr(step, "writes", False) for step in block.steps) or any(map(_calls_writers, inner))
 
 

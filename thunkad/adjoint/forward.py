@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -13,6 +12,7 @@ from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.guarded import guarded
 from thunkad.adjoint.inline import bind_rule
 from thunkad.adjoint.iteration import live_iteration
+from thunkad.adjoint.late import dynamic, replace_callee
 from thunkad.adjoint.mutation import KEEP
 from thunkad.adjoint.steps import (
     AppendStep,
@@ -49,8 +49,13 @@ class Callees(Protocol):
     """What the forward pass asks of the world: compiled callees and run-time dispatch, as things to refer to."""
 
     def pair(
-        self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
-        sharing: Sharing = NOTHING_SHARED
+        self,
+        site: Site,
+        kinds: tuple[Kind, ...],
+        demand: tuple[str, ...],
+        owner: Any,
+        results: tuple[int, ...] | None = None,
+        sharing: Sharing = NOTHING_SHARED,
     ) -> tuple[n.Ref, n.Ref, frozenset[str], bool]: ...
     def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
@@ -260,20 +265,22 @@ class Forward:
         elif site.how in ("inside", "lifted"):
             self.pair(s, target, site, out, steps)
         elif site.how == "dynamic":
-            self.dynamic(s, target, site, out, steps)
+            dynamic(self, s, target, site, out, steps)
         elif site.how == "inplace":
-            raise self.unsupported(s, "an in-place update of an array that is differentiated", "write x = x + y instead of x += y")
+            raise self.unsupported(
+                s, "an in-place update of an array that is differentiated", "write x = x + y instead of x += y"
+            )
         else:
             message, hint = no_rule_message(site.callee)
             raise NoRuleError(message, self.resolved.place(s.line), hint)
 
     def rule(self, s: n.Assign, target: str, site: Site, entry: Entry, out: list[n.Stmt], steps: Block) -> None:
         if entry.kind == "rrule" and template_of(entry) is None and (entry.layer == "user" or entry.wants_ad()):
-            self.dynamic(s, target, replace_callee(s, site), out, steps)
+            dynamic(self, s, target, replace_callee(s, site), out, steps)
             return
         bound = bind_rule(entry, site, self.resolved, s.line)
         if bound is None:
-            self.dynamic(s, target, replace_callee(s, site), out, steps)
+            dynamic(self, s, target, replace_callee(s, site), out, steps)
             return
         if entry.layer == "library":
             self.check_keywords(s, entry, bound)
@@ -282,8 +289,8 @@ class Forward:
         parameters = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
         variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         operands = [bound[p.name] for p in parameters]
-        if template is None or variadic and any(
-            p.kind is p.VAR_POSITIONAL and r is not None for p, r in zip(parameters, template.results)
+        if template is None or (
+            variadic and any(p.kind is p.VAR_POSITIONAL and r is not None for p, r in zip(parameters, template.results))
         ):
             self.outlined(s, target, site, entry, bound, operands, kinds, variadic, out, steps)
             return
@@ -304,7 +311,9 @@ class Forward:
                 new.line = s.line
                 out.append(new)
         if not named:
-            out.append(self.copy_with(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line))
+            out.append(
+                self.copy_with(s, site) if keep else n.Assign(target, walk.substitute(value, names), line=s.line)
+            )
         if named:
             reverse_names[value.id] = self.mutation.kept(self.current, n.Name(target), out)
         results = [(o, r) for o, r in zip(operands, template.results) if r is not None]
@@ -324,7 +333,7 @@ class Forward:
         return reverse_names, reverse_kinds
 
     def check_keywords(self, s: n.Assign, entry: Entry, bound: dict[str, n.Expr]) -> None:
-        """A keyword-only parameter has no cotangent; where the library has none for a differentiated value, it says so."""
+        """A keyword-only parameter has no cotangent: where the value is differentiated, the library says so."""
         for name, p in entry.signature().parameters.items():
             if p.kind is p.KEYWORD_ONLY and self.is_active(bound[name]):
                 raise self.unsupported(s, f"a differentiated value as {name}= of {name_of(entry.target)}")
@@ -334,8 +343,9 @@ class Forward:
         new.site = site
         return new
 
-    def outlined(self, s: n.Assign, target: str, site: Site, entry: Entry, bound: dict[str, n.Expr], operands: list[n.Expr],
-                 kinds: dict[n.Expr, Kind], variadic: bool, out: list[n.Stmt], steps: Block) -> None:  # fmt: skip
+    def outlined(self, s: n.Assign, target: str, site: Site, entry: Entry, bound: dict[str, n.Expr],
+                 operands: list[n.Expr], kinds: dict[n.Expr, Kind], variadic: bool, out: list[n.Stmt],
+                 steps: Block) -> None:  # fmt: skip
         """A rule that can't be pasted is called as it stands."""
         pullback = self.names.new(f"{target}_pullback")
         rule = n.Ref(f"{getattr(entry.target, '__name__', 'function')}_rule", entry.function)
@@ -349,7 +359,9 @@ class Forward:
             selects = getattr(site.callee, "__name__", "") in SELECT_BY_VALUE
         if not selects and self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
             if self.mutation.aliases.is_mutated(target) and not self.mutation.is_simple(target):
-                raise self.unsupported(s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first")
+                raise self.unsupported(
+                    s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first"
+                )
             made = self.names.new(target)  # the pullback may hold it, and the caller may write into what it gets
         out.append(n.Unpack((made, pullback), n.Call(rule, args, kwargs), line=s.line))
         if made != target:
@@ -363,13 +375,17 @@ class Forward:
         demand = tuple(p for p, e in site.bound if self.is_active(e))
         captured = self.resolved.captured
         if captured is not None and any(type(e) is n.Ref and captured.reaches(e.value) for _, e in site.bound):
-            raise self.unsupported(s, "a captured parameter that is the default value of a parameter", "pass it at the call")
+            raise self.unsupported(
+                s, "a captured parameter that is the default value of a parameter", "pass it at the call"
+            )
         keys = self.entries.get(target)
         results = None if keys is None or not all(isinstance(k, int) for k in keys) else tuple(sorted(keys))
         sharing = self.mutation.sharing(self.current, target, site)
         if sharing.shadows:
             results = None
-        forward, reverse, shadowed, takes_shadows = self.callees.pair(site, site.kinds, demand, self.resolved.owner, results, sharing)
+        forward, reverse, shadowed, takes_shadows = self.callees.pair(
+            site, site.kinds, demand, self.resolved.owner, results, sharing
+        )
         saved = self.names.new(f"{target}_saved")
         out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line, site=site))
         operands = [e for p, e in site.bound if p in demand and p not in shadowed]
@@ -380,59 +396,6 @@ class Forward:
         call = reverse, (n.Name(saved),)
         steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=takes, writes=takes,
                                         collects=captured is not None))  # fmt: skip
-
-    def dynamic(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
-        """A callee that is known only when the code runs."""
-        callee: n.Expr = site.callee if isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)) else _ref(site.callee)
-        pullback = self.names.new(f"{target}_pullback")
-        kinds = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
-        if any(type(a) is n.Star for a in site.args) or any(k is None for k, _ in site.kwargs):
-            self.packed(s, target, site, callee, pullback, out, steps)
-            return
-        originals = site.args
-        if site.infix and not in_place(site):
-            site = replace(site, args=tuple(self.mutation.kept(self.current, a, out) for a in site.args))
-        operands = (*site.args, *(v for _, v in site.kwargs))
-        parts = (*operands, callee) if isinstance(callee, (n.Name, n.Attr)) else operands
-        kept = not site.infix and any(self.mutation.may_change(self.current, a) for a in parts)
-        wanted: list[tuple[n.Expr, n.Const]] = []
-        root = callee
-        while type(root) is n.Attr:
-            root = root.value
-        if type(root) is n.Name and root.id in self.active:
-            wanted.append((root, n.Const(None)))
-        wanted += [(a, n.Const(k)) for k, a in enumerate(originals) if self.is_active(a)]
-        wanted += [(a, n.Const(k)) for k, a in site.kwargs if self.is_active(a)]
-        if not site.infix:
-            fresh = self.mutation.check_fresh(target, site)
-        else:
-            fresh = None
-        which = n.TupleExpr(tuple(w for _, w in wanted))
-        out.append(n.Unpack((target, pullback), n.Call(self.callees.pull(kept), (callee, which, *site.args), site.kwargs), line=s.line))
-        if fresh is not None:
-            out.append(n.Effect(fresh, line=s.line))
-        places: list[tuple[n.Expr, n.Expr | None]] = [(e, n.Const(k)) for k, (e, _) in enumerate(wanted)]
-        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), places, kinds, site, lazy=True, seed_may_be_zero=True,
-                                        collects=self.resolved.captured is not None))
-
-    def packed(self, s: n.Assign, target: str, site: Site, callee: n.Expr, pullback: str, out: list[n.Stmt],
-               steps: Block) -> None:  # fmt: skip
-        """A call with starred arguments: they are collected first, and receive cotangents as a tuple and a dict."""
-        args, kwargs = self.names.temporary(), self.names.temporary()
-        args_display = n.TupleExpr(site.args)
-        kwargs_display = n.DictExpr(tuple(None if k is None else n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs))
-        for name, display in ((args, args_display), (kwargs, kwargs_display)):
-            out.append(n.Assign(name, display, line=s.line))
-            if self.is_active(display):
-                self.active = self.active | {name}
-                steps.steps.append(DisplayStep(s.line, name, display))
-        call = n.Call(self.callees.pull_packed(), (callee, n.Name(args), n.Name(kwargs)))
-        out.append(n.Unpack((target, pullback), call, line=s.line))
-        operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
-        if type(callee) is n.Name:
-            operands.append((callee, n.Const(0)))
-        steps.steps.append(OutlinedStep(s.line, target, (n.Name(pullback), ()), operands, {}, site, lazy=True, seed_may_be_zero=True,
-                                        collects=self.resolved.captured is not None))
 
     # ------------------------------------------------------------ what is refused
 
@@ -465,28 +428,11 @@ def _called(e: n.Call) -> str:
     return f".{e.func.name}" if type(e.func) is n.Attr else "a function"
 
 
-def _ref(value: Any) -> n.Ref:
-    return n.Ref(getattr(value, "__name__", "callee"), value)
-
-
 def plain(s: n.Stmt, site: Site | None) -> n.Stmt:
     """An in-place operator on numbers as the operator that it is."""
     if type(s) is n.Assign and type(s.value) is n.Inplace and site is not None and site.how in ("rule", "constant"):
         s.value = n.Binary(s.value.op, s.value.left, s.value.right)
     return s
-
-
-def in_place(site: Site) -> bool:
-    """Whether a dynamic operator is one of the in-place ones."""
-    return getattr(site.callee, "__name__", "").startswith("i") and getattr(site.callee, "__module__", "") == "_operator"
-
-
-def replace_callee(s: n.Assign, site: Site) -> Site:
-    """A site with a known callee as one that is decided at run time."""
-    if type(s.value) is n.Call and not (type(s.value.func) is n.Attr and len(site.args) != len(s.value.args)):
-        return replace(site, callee=s.value.func)
-    return replace(site, callee=site.callee)
-
 
 
 def maybe_unbound(resolved: Resolved) -> frozenset[str]:
@@ -495,11 +441,16 @@ def maybe_unbound(resolved: Resolved) -> frozenset[str]:
 
 def as_display(s: n.Stmt, site: Site | None) -> n.Stmt:
     """``d = dict(a=x)`` as ``d = {"a": x}``; any other statement as it is."""
-    if type(s) is not n.Assign or site is None or site.callee is not dict or site.args or not all(k for k, _ in site.kwargs):
+    if (
+        type(s) is not n.Assign
+        or site is None
+        or site.callee is not dict
+        or site.args
+        or not all(k for k, _ in site.kwargs)
+    ):
         return s
     keys, values = tuple(n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
     return n.Assign(s.target, n.DictExpr(keys, values), line=s.line)
-
 
 
 def make_bars(resolved: Resolved, active: frozenset[str], names: Names) -> Bars:

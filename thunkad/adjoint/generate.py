@@ -70,7 +70,8 @@ class Generator:
         self.takes_shadows = self.seed_may_be_zero = False
         self.lasting = False  # whether the user may change containers between the forward and the reverse code
         self.values_of_bars: dict[str, str] = {}
-        self.originals: dict[str, tuple[n.Expr, n.Expr]] = {}  # container parameters that are changed in place, as they were
+        # Container parameters that are changed in place, as they were.
+        self.originals: dict[str, tuple[n.Expr, n.Expr]] = {}
 
     # ------------------------------------------------------------ the three products
 
@@ -81,7 +82,8 @@ class Generator:
         reverse = sweeps.bars.out
         value: n.Expr = sweeps.result
         if type(value) is n.Name and value.id in walk.assigned([x.forward for x in sweeps.bars.links]):
-            value = n.Name(self.names.new("value"))  # the reverse of the loop that carried it goes back to its first one
+            # The reverse of the loop that carried it goes back to its first one.
+            value = n.Name(self.names.new("value"))
             reverse.insert(0, n.Assign(value.id, sweeps.result, line=self.resolved.function.body[-1].line))
         gradients: n.Expr = outputs[0] if single else n.TupleExpr(tuple(outputs))
         if with_value:
@@ -185,13 +187,17 @@ class Generator:
                 body.append(n.Effect(checked, line=last.line))
         self.values_of_bars = {bar: x for x, bar in bars.spelled.items()}
         raw = [*body, n.Comment("reverse"), *bars.out, n.Return(last.value)]
-        self.reached("adjoint", n.Function(resolved.function.name, self.params(), raw, (), 0, resolved.function.filename))
+        self.reached(
+            "adjoint", n.Function(resolved.function.name, self.params(), raw, (), 0, resolved.function.filename)
+        )
         return Sweeps(body, bars, last.value, self.names)
 
     def open_shadows(self, bars: Bars, shadowed: dict[str, str], wanted: tuple[str, ...]) -> None:
         """The shadows of this run: made here, or the caller's if a parameter's memory is concerned."""
         bars.shadowed, bars.shadows = shadowed, self.names.new("shadows")
-        bars.plain = {x: made for x, made in plain_arrays(self.resolved, self.aliases).items() if shadowed.get(x) == "array"}
+        bars.plain = {
+            x: made for x, made in plain_arrays(self.resolved, self.aliases).items() if shadowed.get(x) == "array"
+        }
         if not self.takes_shadows and shadowed.keys() - bars.plain.keys():
             bars.emit(n.Assign(bars.shadows, n.Call(SHADOWS)))
         bars.fetch(p for p in wanted if p in shadowed)
@@ -212,7 +218,11 @@ class Generator:
             if isinstance(kind, Tuple) and len(kind.items) == 2 and type(result) is n.Name:
                 return n.TupleExpr((self.number_seed(n.Index(result, n.Const(0)), kind.items[0]), ZERO_REF))
             return n.Call(AUX_SEED, (result,))
-        if isinstance(kind, (Known, Tuple)) and not isinstance(result, n.Name) and not always_raises(self.resolved.function.body[:-1]):
+        if (
+            isinstance(kind, (Known, Tuple))
+            and not isinstance(result, n.Name)
+            and not always_raises(self.resolved.function.body[:-1])
+        ):
             value = result.value if type(result) is n.Const else None
             if not isinstance(value, (int, float)):
                 raise NonScalarOutputError(
@@ -295,7 +305,7 @@ class Generator:
 def always_raises(block: list[n.Stmt]) -> bool:
     """Whether no path leads to the end of ``block``."""
     last = block[-1] if block else None
-    return type(last) is n.Raise or type(last) is n.If and always_raises(last.body) and always_raises(last.orelse)
+    return type(last) is n.Raise or (type(last) is n.If and always_raises(last.body) and always_raises(last.orelse))
 
 
 def _taken(function: n.Function) -> set[str]:

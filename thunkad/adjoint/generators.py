@@ -1,6 +1,7 @@
 """Generator functions as callees: they are compiled as functions that return the list of their values.
 
-That is the same only if somebody uses the values up at once and nothing can be seen of the order in which they are made.
+That is the same only if somebody uses the values up at once and nothing can be seen of the order in which they are
+made.
 """
 
 from __future__ import annotations
@@ -88,4 +89,3 @@ def _loops_around(block: list[n.Stmt], wanted: n.Stmt, around: tuple[int, ...] =
             if found is not None:
                 return found
     return None
-

@@ -51,7 +51,8 @@ def lazy_pullback(
     body: list[n.Stmt] = [n.Assign(seed, n.Call(SEED_OF, (n.Name(seed), result)))]
     thunks: dict[frozenset[int], str] = {}
     exports: dict[frozenset[int], tuple[str, ...]] = {
-        label: tuple(x for x in _order(stmts) if _read_elsewhere(x, label, groups, outputs)) for label, stmts in groups.items()
+        label: tuple(x for x in _order(stmts) if _read_elsewhere(x, label, groups, outputs))
+        for label, stmts in groups.items()
     }
     for label in sorted(groups, key=lambda g: (-len(g), sorted(g))):
         single = len(label) == 1
@@ -85,7 +86,12 @@ def _popped(s: n.Stmt) -> set[str]:
             stack = [e]
             while stack:
                 e = stack.pop()
-                if type(e) is n.Call and type(e.func) is n.Attr and e.func.name == "pop" and type(e.func.value) is n.Name:
+                if (
+                    type(e) is n.Call
+                    and type(e.func) is n.Attr
+                    and e.func.name == "pop"
+                    and type(e.func.value) is n.Name
+                ):
                     out.add(e.func.value.id)
                 stack.extend(walk.children(e))
     return out
@@ -105,7 +111,11 @@ def _labels(reverse: list[n.Stmt], outputs: list[n.Expr]) -> list[frozenset[int]
         for k in range(len(reverse) - 1, -1, -1):
             s = reverse[k]
             bound = _bound(s)
-            label = frozenset().union(*(need.get(b, frozenset()) for b in bound)) if bound else frozenset(range(len(outputs)))
+            label = (
+                frozenset().union(*(need.get(b, frozenset()) for b in bound))
+                if bound
+                else frozenset(range(len(outputs)))
+            )
             label = label or frozenset(range(len(outputs)))  # kept for its effect
             if k in ordered and label:
                 label = frozenset(range(len(outputs)))
@@ -129,7 +139,9 @@ def _on_shadows(reverse: list[n.Stmt]) -> set[int]:
         out.add(k)
         for x in walk.statements([s]):
             e = x.value if type(x) is n.Assign else None
-            if type(e) is n.Call and (e.func == SHADOWS or x.site == SHADOW or type(e.func) is n.Attr and e.func.name == "of"):
+            if type(e) is n.Call and (
+                e.func == SHADOWS or x.site == SHADOW or (type(e.func) is n.Attr and e.func.name == "of")
+            ):
                 memory.add(x.target)  # type: ignore[union-attr]
     return out
 
@@ -196,7 +208,10 @@ def _closed(body: list[n.Stmt], names: Names) -> list[n.Stmt]:
 
 
 def _copy_first(block: list[n.Stmt], name: str, source: str) -> None:
-    """Bind ``name`` to ``source`` where ``block`` first reads it: in an arm that is alone to use it, for it may be bound there only."""
+    """Bind ``name`` to ``source`` where ``block`` first reads it.
+
+    In an arm that is alone to use it, for it may be bound there only.
+    """
     users = [k for k, s in enumerate(block) if name in walk.read_anywhere([s]) | walk.assigned([s])]
     if name not in free_reads(block):
         return

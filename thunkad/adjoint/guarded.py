@@ -1,8 +1,9 @@
 """``try`` and ``with`` in the derivative.
 
 The forward code keeps them.  The reverse of a ``try`` runs the reverse of the way that was gone: of the body and its
-``else``, or of the handler (:mod:`thunkad.normal.guarded` has seen to it that nothing else of a body that was left half-way
-can be seen).  The reverse of a ``with`` is the reverse of its block; under a new ``np.errstate`` if it is one of these.
+``else``, or of the handler (:mod:`thunkad.normal.guarded` has seen to it that nothing else of a body that was left
+half-way can be seen).  The reverse of a ``with`` is the reverse of its block; under a new ``np.errstate`` if it is one
+of these.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ class TryStep(Step):
 
 
 def names_of_unread(resolved: Resolved, error: str | None, varied: frozenset[str]) -> frozenset[str] | None:
-    """The names of an exception, if no ``varied`` name takes its value from what the exception holds; None if one does."""
+    """The names of an exception, if no ``varied`` name takes its value from what it holds; None if one does."""
     names = {error}
     statements = list(walk.statements(resolved.function.body))
     while True:

@@ -121,7 +121,7 @@ def is_fresh(e: n.Expr) -> bool:
         return True
     if type(e) is n.Call:
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        return name in _FRESH_CALLS or name == "unbroadcast" and type(e.args[0]) is n.Binary
+        return name in _FRESH_CALLS or (name == "unbroadcast" and type(e.args[0]) is n.Binary)
     return False
 
 
@@ -142,7 +142,7 @@ def demanded(statements: tuple[n.Stmt, ...], needed: set[str]) -> list[n.Stmt]:
 
 
 def may_vanish(result: n.Expr, before: tuple[n.Stmt, ...]) -> bool:
-    """Whether a rule's result may be a structural zero: a helper that it calls, or that made what it reads, returns one."""
+    """Whether a rule's result may be a structural zero: a helper it calls, or that made what it reads, returns one."""
     doubtful: set[str] = set()
     for s in before:
         if any(_vanishes(e, doubtful) for e in walk.expressions(s)):

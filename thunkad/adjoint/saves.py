@@ -9,8 +9,8 @@
                                         …
                                         for h, h_1 in reversed(saved):
 
-One tuple per iteration holds exactly what the reverse body reads; an arm of a branch inside a loop (or inside a compiled
-callee) packs what only it binds into a tuple of its own.  Outside loops residuals are plain locals.
+One tuple per iteration holds exactly what the reverse body reads; an arm of a branch inside a loop (or inside a
+compiled callee) packs what only it binds into a tuple of its own.  Outside loops residuals are plain locals.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class _Saves:
             self.links(inner, packed)
         if not packed:
             return
-        first, before = (forward.handler, forward.body) if type(forward) is n.Try else (forward.body, [])
-        arms = ((first, [], reverse.body), (forward.orelse, before, reverse.orelse))
+        nothing: list[n.Stmt] = []
+        first, before = (forward.handler, forward.body) if type(forward) is n.Try else (forward.body, nothing)
+        arms = ((first, nothing, reverse.body), (forward.orelse, before, reverse.orelse))
         fields = [_ordered([*b, *f], free_reads(r), self.lists) for f, b, r in arms]
         if not any(fields):
             return
@@ -79,7 +80,9 @@ class _Saves:
         if type(forward) is n.While:
             bound += [w for s in walk.statements(forward.test_body) for w in walk.writes(s)]
         wanted = free_reads(reverse.body)
-        fields = tuple(b for b in bound if b in wanted) + tuple(x for x in _ordered(forward.body, wanted, self.lists) if x not in bound)
+        fields = tuple(b for b in bound if b in wanted) + tuple(
+            x for x in _ordered(forward.body, wanted, self.lists) if x not in bound
+        )
         call = reverse.iter
         assert type(call) is n.Call
         again = _made_again(forward, set(fields) - set(bound[:1])) if _is_plain_range(forward) else None
@@ -101,11 +104,13 @@ class _Saves:
             reverse.body.insert(0, n.Unpack(fields, n.Name(reverse.target)))
 
 
-def definite(blocks: list[list[n.Stmt]], wanted: tuple[str, ...], names: Names, sure: set[str] | None = None) -> n.TupleExpr:
+def definite(
+    blocks: list[list[n.Stmt]], wanted: tuple[str, ...], names: Names, sure: set[str] | None = None
+) -> n.TupleExpr:
     """The record of ``wanted`` at the end of ``blocks``, which run one after the other.
 
-    A name that is not bound on every path gets a twin that is None where it isn't: its reverse then doesn't read it, and
-    the name itself must stay unbound for the primal's sake.
+    A name that is not bound on every path gets a twin that is None where it isn't: its reverse then doesn't read it,
+    and the name itself must stay unbound for the primal's sake.
     """
     sure = (sure or set()).union(*map(must_bind, blocks))
     bound = {w for b in blocks for w in walk.assigned(b)}
@@ -137,11 +142,15 @@ def _is_plain_range(loop: n.For | n.While) -> bool:
     """Whether the loop runs over all of a range whose arguments are still what they were."""
     if type(loop) is not n.For or loop.stop is not None or type(loop.iter) is not n.Call:
         return False
-    return loop.iter.func == n.Global("range") and loop.count is None and not any(type(a) is n.Star for a in loop.iter.args)
+    return (
+        loop.iter.func == n.Global("range")
+        and loop.count is None
+        and not any(type(a) is n.Star for a in loop.iter.args)
+    )
 
 
 def _made_again(loop: n.For, wanted: set[str]) -> list[n.Stmt] | None:
-    """The statements that compute ``wanted`` from the number of the iteration, such as ``t = i - 1``; None if others are needed."""
+    """The statements that compute ``wanted`` from the loop's target, such as ``t = i - 1``; None if that needs more."""
     rebound = walk.assigned(loop.body)
     sure = {loop.target}
     makers: dict[str, n.Assign] = {}

@@ -35,7 +35,7 @@ COLLECT = n.Ref("collect", collect)
 
 @dataclass
 class Step:
-    """Base: ``reads`` are the active names that may receive a contribution, ``binds`` those whose cotangent is taken."""
+    """Base: ``reads``: active names that may receive a contribution; ``binds``: those whose cotangent is taken."""
 
     line: int
     then: dict[str, str] = field(default_factory=dict, init=False)  # containers that change later → as they were here
@@ -53,7 +53,7 @@ class Step:
 
 
 def give(bars: Bars, operand: n.Expr, value: n.Expr, owned: bool = False, maybe_zero: bool = False) -> None:
-    """Contribute ``value`` to an operand: a name, or a display of operands that receives a cotangent of its structure."""
+    """Contribute ``value`` to an operand: a name, or a display of operands, with a cotangent of its structure."""
     if type(operand) is n.Name:
         if operand.id in bars.active:
             bars.contribute(operand.id, value, owned, maybe_zero)
@@ -94,11 +94,9 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
 
 def give_starred(bars: Bars, display: n.Expr, value: n.Expr) -> None:
     stars = tuple(k for k, x in enumerate(display.items) if type(x) is n.Star)
-    lengths = tuple(
-        n.Call(n.Ref("len", len), (x.value,)) if type(x) is n.Star else n.Const(1) for x in display.items
-    )
+    lengths = tuple(n.Call(n.Ref("len", len), (x.value,)) if type(x) is n.Star else n.Const(1) for x in display.items)
     parts = bars.names.temporary()
-    bars.emit(n.Assign(parts, n.Call(SPLIT, (value, n.Const(stars) if False else _const_tuple(stars), n.TupleExpr(lengths)))))
+    bars.emit(n.Assign(parts, n.Call(SPLIT, (value, _const_tuple(stars), n.TupleExpr(lengths)))))
     for k, x in enumerate(display.items):
         part = n.Index(n.Name(parts), n.Const(k))
         if type(x) is n.Star and type(x.value) is n.Name:
@@ -197,8 +195,12 @@ class InlineStep(Step):
         for s in demanded(self.template.reverse, needed):
             for w in walk.writes(s):
                 names[w] = n.Name(bars.names.new(w))
-            bars.emit(walk.map_stmt(s, lambda e: simplify(walk.substitute(e, names), self.kinds, self.site.result, full),
-                                    lambda i: names[i].id))  # fmt: skip
+            new = walk.map_stmt(
+                s,
+                lambda e: simplify(walk.substitute(e, names), self.kinds, self.site.result, full),
+                lambda i: names[i].id,
+            )
+            bars.emit(new)
         for operand, result in wanted:
             value = simplify(walk.substitute(result, names), self.kinds, self.site.result, full)
             if foreign and type(operand) is n.Name:
@@ -213,7 +215,8 @@ class InlineStep(Step):
 class OutlinedStep(Step):
     """A call of a rule as it stands, of a callee decided at run time, or of a compiled callee.
 
-    ``call`` makes the cotangents from the seed; ``operands`` says which entry of the result (None: all of it) goes where.
+    ``call`` makes the cotangents from the seed; ``operands`` says which entry of the result (None: all of it) goes
+    where.
     """
 
     target: str
@@ -337,7 +340,9 @@ class IndexStep(Step):
         if bar is None:
             return
         kind = bars.kind(self.source)
-        in_place = isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind) and not bar.maybe_zero
+        in_place = (
+            isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind) and not bar.maybe_zero
+        )
         value = bars.stable(bar.expr, [n.Name(self.source)] * 2)
         buffer = bars.buffer(self.source)
         if in_place:
@@ -367,7 +372,7 @@ class FieldStep(Step):
 
 @dataclass
 class ClosureStep(Step):
-    """``target = closure``: the cotangent of a function is that of what it captured, by position, and of its defaults, by name."""
+    """``target = closure``: its cotangent is that of what it captured, by position, and of its defaults, by name."""
 
     target: str
     closure: n.Closure

@@ -388,8 +388,10 @@ class _Run(CallSites):
 
 
 def unbound_at_heads(function: n.Function) -> set[str]:
-    """Names that a loop carries from one iteration to the next and that nothing binds before it, and names that only one
-    arm of a branch binds and that are read behind it.
+    """Names that may be unbound where they are read.
+
+    A loop carries them from one iteration to the next and nothing binds them before it, or only one arm of a branch
+    binds them and they are read behind it.
     """
     out: set[str] = set()
     reads = Counter(i for s in walk.statements(function.body) for i in walk.reads(s))

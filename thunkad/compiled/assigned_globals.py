@@ -33,7 +33,8 @@ class AssignedGlobals:
         for callee in _callees(world, resolved):
             if callee.__globals__ is owner.__globals__ and name in _used(callee):
                 raise UnsupportedSyntaxError(
-                    f"{owner.__name__} assigns the global variable {name!r} and calls {callee.__name__}, which uses it too",
+                    f"{owner.__name__} assigns the global variable {name!r} and calls {callee.__name__}, "
+                    "which uses it too",
                     place,
                     HINT,
                 )

@@ -1,4 +1,4 @@
-"""How the arguments of a call are bound to the parameters of a Python function, without building signatures each time."""
+"""How the arguments of a call are bound to the parameters of a Python function, without building signatures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ class Shape:
     def names(self) -> tuple[str, ...]:
         """All parameters, in the order of a signature."""
         var_positional = () if self.var_positional is None else (self.var_positional,)
-        return (*self.positional, *var_positional, *self.keyword, *(() if self.var_keyword is None else (self.var_keyword,)))
+        return (
+            *self.positional,
+            *var_positional,
+            *self.keyword,
+            *(() if self.var_keyword is None else (self.var_keyword,)),
+        )
 
     @property
     def is_plain(self) -> bool:

@@ -1,4 +1,4 @@
-"""The garbage collector at rest while a derivative is compiled: many small nodes are made, and none of them is garbage yet."""
+"""The garbage collector at rest while a derivative is compiled: many small nodes are made, and none is garbage yet."""
 
 from __future__ import annotations
 

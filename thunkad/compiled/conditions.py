@@ -148,10 +148,15 @@ def checker(guards: list[Guard]) -> Any:
     text = Text(None, {guard.name for guard in guards if isinstance(guard, NameGuard)})
     tests = [text.changed(guard) for guard in guards]
     gone = text.ref(GONE)
-    lines = ["    def check():", "        try:", f"            return not ({any_of(tests)})", f"        except {gone}:", "            return False"]
+    lines = [
+        "    def check():",
+        "        try:",
+        f"            return not ({any_of(tests)})",
+        f"        except {gone}:",
+        "            return False",
+    ]
     return text.function("check", "\n".join(lines) + "\n")
 
 
 def any_of(tests: list[str]) -> str:
     return " or ".join(f"({t})" if " and " in t else t for t in tests) or "False"
-

@@ -145,7 +145,7 @@ class Derivations:
     def whole(self, function: n.Function, *slots: Slot) -> Made:
         """``function`` with the code of ``slots`` pasted, as far as all of it runs in the globals of one function."""
         owners: list[Any] = []
-        chosen: dict[int, n.Function] = {}
+        chosen: dict[int, n.Function | None] = {}
         for slot in slots:
             if slot.owner is None or not owners or slot.owner is owners[0]:
                 owners += [] if slot.owner is None else [slot.owner]
@@ -411,7 +411,7 @@ class Derivations:
         for p in demand:
             if p in extra and d.product == "jvp":
                 name, place = extra[p]
-                part = n.Name(bars) if one else n.Index(n.Name(bars), n.Const(bars_wanted.index(name)))
+                part: n.Expr = n.Name(bars) if one else n.Index(n.Name(bars), n.Const(bars_wanted.index(name)))
                 results.append(part if place is None else n.Call(ENTRY, (part, n.Const(place))))
             elif p in extra:
                 results.append(n.Name(first_dot))

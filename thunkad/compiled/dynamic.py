@@ -1,7 +1,7 @@
 """Calls whose callee is known only when the code runs.
 
-``pull(f, wrt, *args, **kwargs)`` returns the value of the call and its pullback; ``wrt`` says for which of the callee (None),
-positions and keywords cotangents are wanted, and ``pullback(value_bar)`` returns them in that order.
+``pull(f, wrt, *args, **kwargs)`` returns the value of the call and its pullback; ``wrt`` says for which of the callee
+(None), positions and keywords cotangents are wanted, and ``pullback(value_bar)`` returns them in that order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, shallow, shares
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
-_UFUNC = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
+_UFUNC: dict[Any, Any] = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
 _UFUNC.update({FUNCTION_OF_UNARY[op]: u for op, u in UFUNC_OF_UNARY.items()})
 _UFUNC.update(OPERATORS)
 _NUMBER = (float, int, complex, np.ndarray, np.generic)
@@ -43,7 +43,7 @@ Wrt = frozenset[Any] | None
 
 
 def entering(back: Back, value_bar: Any) -> Any:
-    """A cotangent as it enters a callee: without thunks, also inside of containers, unless the callee's rule knows them."""
+    """A cotangent as it enters a callee: without thunks, inside containers too, unless its rule knows them."""
     if getattr(back, "keeps_thunks", False):
         return value_bar
     return value_bar if type(value_bar) in _PLAIN else resolved(value_bar)
@@ -58,7 +58,9 @@ class Pull:
     def __init__(self, world: Any, kept: bool = False) -> None:
         self.world, self.kept = world, kept
 
-    def call(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    def call(
+        self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """The value of ``fn(*args, **kwargs)`` and its pullback for the places in ``wrt``."""
         value, back = self.late(fn, args, kwargs, frozenset(wrt))
 
@@ -74,7 +76,7 @@ class Pull:
         return value, pullback
 
     def packed(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
-        """The same for collected arguments: the pullback returns the cotangents of the callee, of ``args`` and of ``kwargs``."""
+        """The same for collected arguments: the pullback returns those of the callee, of ``args`` and of ``kwargs``."""
         value, back = self.late(fn, tuple(args), dict(kwargs))
 
         def pullback(value_bar: Any) -> Any:
@@ -160,7 +162,7 @@ class Pull:
             return special
         if isinstance(fn, type):
             return self.construct(fn, args, kwargs)
-        call = getattr(type(fn), "__call__", None)
+        call = getattr(type(fn), "__call__", None)  # noqa: B004 - the method itself is looked at
         if isinstance(call, types.FunctionType):
             return self.method(fn, call, fn, args, kwargs)
         if not carries:
@@ -250,7 +252,9 @@ class Pull:
         kinds = tuple(map(kind_of, values))
         wanted = None if wrt is None else parameters_at(signature, len(args), kwargs, wrt)
         demand = tuple(
-            name for name, kind in zip(bound.arguments, kinds) if may_have_tangent(kind) and (wanted is None or name in wanted)
+            name
+            for name, kind in zip(bound.arguments, kinds)
+            if may_have_tangent(kind) and (wanted is None or name in wanted)
         )
         if not demand and not self.world.target_reads_captured(fn, None, kinds):
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
@@ -299,8 +303,8 @@ class Pull:
 
         return value, by_call
 
-    def compiled(self, function: n.Function, owner: Any, names: list[str], values: dict[str, Any], args: tuple[Any, ...],
-                 kwargs: dict[str, Any]) -> tuple[Any, Back]:  # fmt: skip
+    def compiled(self, function: n.Function, owner: Any, names: list[str], values: dict[str, Any],
+                 args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:  # fmt: skip
         kinds = tuple(kind_of(values[name]) for name in names)
         demand = tuple(name for name, kind in zip(names, kinds) if may_have_tangent(kind))
         with self.world.lock:
@@ -346,7 +350,7 @@ class Pull:
         return value, through
 
     def construct(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
-        """A namedtuple or a dataclass without code of its own; other classes are refused when a derivative enters them."""
+        """A namedtuple or a dataclass without code of its own; others are refused when a derivative enters them."""
         import dataclasses
         import inspect
 
@@ -368,7 +372,9 @@ class Pull:
 
         def back(value_bar: Any) -> Cotangents:
             value_bar = unthunk(value_bar)
-            by_name = {f: entry(value_bar, k if isinstance(value_bar, (tuple, list)) else f) for k, f in enumerate(names)}
+            by_name = {
+                f: entry(value_bar, k if isinstance(value_bar, (tuple, list)) else f) for k, f in enumerate(names)
+            }
             positional = [by_name[f] for f in names[: len(args)]]
             return NO_TANGENT, positional, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
 
@@ -405,14 +411,15 @@ def refuse_writes(pair: Any, fn: Any) -> None:
         name = getattr(fn, "__qualname__", None) or getattr(fn, "name", "a function")
         what = ", ".join(sorted(pair.shadowed)) or "something it is given"
         raise UnsupportedSyntaxError(
-            f"{name} writes in place into its argument {what}, and which function is called here is known only at run time",
+            f"{name} writes in place into its argument {what}, and which function is called here is known only "
+            "at run time",
             hint="call the function by its name, or return a new value instead of changing an argument",
         )
 
 
 def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
     """``functools.partial(…)``; one of a partial holds what that one holds, and then its own."""
-    value = functools.partial(*args, **kwargs)
+    value: Any = functools.partial(*args, **kwargs)  # type: ignore[misc]  # the first of them is a function
     inner = args[0] if isinstance(args[0], functools.partial) and value.func is args[0].func else None
 
     def back(value_bar: Any) -> Cotangents:
@@ -421,7 +428,9 @@ def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
         count = 0 if inner is None else len(inner.args)
         if inner is not None:
             own = {k: entry(named, k) for k in inner.keywords if k not in kwargs}
-            func = Tangent(functools.partial, {"func": func, "args": tuple(entry(held, k) for k in range(count)), "keywords": own})
+            func = Tangent(
+                functools.partial, {"func": func, "args": tuple(entry(held, k) for k in range(count)), "keywords": own}
+            )
         positional = [entry(held, count + k) for k in range(len(args) - 1)]
         return NO_TANGENT, [func, *positional], {k: entry(named, k) for k in kwargs}
 
@@ -456,11 +465,11 @@ def _back_to_call(
             missing = len(args) - len(of_args)
             of_args.extend(entry(part, k) for k in range(missing))
         elif p.kind is p.VAR_KEYWORD:
-            of_kwargs.update({k: entry(part, k) for k in kwargs if k not in of_kwargs and k not in signature.parameters})
+            of_kwargs.update(
+                {k: entry(part, k) for k in kwargs if k not in of_kwargs and k not in signature.parameters}
+            )
         elif name in kwargs:
             of_kwargs[name] = part
         elif len(of_args) < len(args) and p.kind is not p.KEYWORD_ONLY:
             of_args.append(part)
     return of_args, of_kwargs
-
-

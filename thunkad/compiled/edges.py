@@ -74,7 +74,7 @@ def effect(decision: Decision) -> Any:
 
 
 def changes(answers: Answers, old: Snapshot, new: Snapshot) -> list[Change]:
-    """The look-ups that come out differently in ``new``; for old and equal entries only if abstract classes are involved."""
+    """The look-ups that come out differently in ``new``; for equal entries only if abstract classes are involved."""
     out = []
     for question, before in answers.items():
         entries = new.entries(question.fn)
@@ -130,10 +130,16 @@ class Edge:
     failed: bool = False
 
     def __str__(self) -> str:
-        marks = [m for m, is_set in (("forward", self.mode == FRULE), ("at run time", self.late), ("failed", self.failed)) if is_set]
+        marks = [
+            m
+            for m, is_set in (("forward", self.mode == FRULE), ("at run time", self.late), ("failed", self.failed))
+            if is_set
+        ]
         place = self.entry.place if self.entry is not None else None
         where = f" ({place.filename}:{place.line})" if place is not None and place.line else ""
-        return f"{name_of(self.callee)}({', '.join(self.types)}): {self.how}{where}" + (f" [{', '.join(marks)}]" if marks else "")
+        return f"{name_of(self.callee)}({', '.join(self.types)}): {self.how}{where}" + (
+            f" [{', '.join(marks)}]" if marks else ""
+        )
 
 
 def as_edge(question: Question, decision: Decision, late: bool = False, failed: bool = False) -> Edge:

@@ -113,7 +113,7 @@ def same(now: Any, value: Any, kind: Kind) -> bool:
     if isinstance(kind, Known):
         return now is value
     # what is in a container or an object may have changed, though it is the same one
-    return now is value and is_leaf(kind) or kind_of(now) == kind
+    return (now is value and is_leaf(kind)) or kind_of(now) == kind
 
 
 def is_leaf(kind: Kind) -> bool:
@@ -141,7 +141,9 @@ class Guards:
     def pinned(self, owner: Any, name: str, value: Any) -> None:
         """Like :meth:`name` where the value itself is in the code, be it data or not."""
         if not (isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _TRUSTED):
-            self._guards[id(owner), name] = NameGuard(owner, name, value, Known(value), binding_of(owner, name) or "global")
+            self._guards[id(owner), name] = NameGuard(
+                owner, name, value, Known(value), binding_of(owner, name) or "global"
+            )
 
     def attribute(self, base: Any, name: str, value: Any) -> None:
         if isinstance(base, types.ModuleType) and base.__name__.split(".")[0] in _TRUSTED:

@@ -12,8 +12,8 @@ from thunkad.tangents import ZERO, AbstractZero, LazyTuple
 class Pullback:
     """The pullback of a call that a rule made: cotangents of the positional arguments.
 
-    ``with_callee(value_bar)`` has the cotangent of the function itself in front, for functions that carry derivatives of
-    their own (closures, partials, methods).
+    ``with_callee(value_bar)`` has the cotangent of the function itself in front, for functions that carry derivatives
+    of their own (closures, partials, methods).
     """
 
     def __init__(self, back: Back, count: int) -> None:

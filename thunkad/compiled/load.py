@@ -82,10 +82,13 @@ def load(
     """
     filename = f"<thunkad {label} #{next(_counter)}>"
     codes = _compile(emitted, filename, fn)
-    cells = {name: value.cell if isinstance(value, Slot) else types.CellType(value) for name, value in emitted.refs.items()}
+    cells = {
+        name: value.cell if isinstance(value, Slot) else types.CellType(value) for name, value in emitted.refs.items()
+    }
     if fn is not None:
         own_cells = zip(fn.__code__.co_freevars, fn.__closure__ or ())
-        cells.update((v, cell) for v, cell in own_cells if v in emitted.globals)  # others may be spelled like a pinned object
+        # Others may be spelled like a pinned object.
+        cells.update((v, cell) for v, cell in own_cells if v in emitted.globals)
         namespace = fn.__globals__
     else:
         namespace = {"__builtins__": builtins, "__name__": "thunkad.generated"}

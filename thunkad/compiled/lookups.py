@@ -1,7 +1,8 @@
 """Look-ups of one world: in which snapshot, what they left behind, and when a later snapshot will do.
 
-A world has a *late* world, in which calls are decided, and their callees compiled, that are met only when its code runs.
-A call runs with one late world from start to end, whatever happens to the table meanwhile; a late world is its own.
+A world has a *late* world, in which calls are decided, and their callees compiled, that are met only when its code
+runs.  A call runs with one late world from start to end, whatever happens to the table meanwhile; a late world is its
+own.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ class Lookups:
             running.late = before
 
     def renew_late(self, snapshot: Snapshot) -> None:
-        """Calls from now on decide in ``snapshot``, and compile what they need anew; running ones go on as they began."""
+        """Calls from now on decide in ``snapshot``, and compile anew what they need; running ones go on as before."""
         with self.lock:
             self.snapshot = snapshot
             self.late = type(self)(snapshot, self.label, self)

@@ -11,7 +11,7 @@ import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from thunkad.analysis.binding import as_operand
 from thunkad.analysis.sites import Site
@@ -25,6 +25,7 @@ from thunkad.tangents import NO_TANGENT, ZERO, Tangent
 
 MARK = "__thunkad_derivative__"
 NESTED = "__thunkad_nested__"
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Derivative:
     has_aux: bool = False
 
 
-def marked(fn: Any, derivative: Derivative) -> Any:
+def marked(fn: F, derivative: Derivative) -> F:
     """``fn``, known as this derivative wherever it is called in differentiated code."""
     setattr(fn, MARK, derivative)
     return fn

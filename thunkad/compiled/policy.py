@@ -22,8 +22,8 @@ def set_refresh_policy(policy: str) -> None:
     ----------
     policy : {'manual', 'auto', 'error'}
         'manual' (the default): the derivative keeps the rules it was compiled with and warns once, until ``refresh()``;
-        'auto': it is rebuilt; 'error': :class:`StaleRuleError` is raised.  The environment variable ``THUNKAD_REFRESH`` sets
-        the policy for as long as this function isn't called.
+        'auto': it is rebuilt; 'error': :class:`StaleRuleError` is raised.  The environment variable ``THUNKAD_REFRESH``
+        sets the policy for as long as this function isn't called.
     """
     global _policy
     _policy = _checked(policy)
@@ -31,7 +31,7 @@ def set_refresh_policy(policy: str) -> None:
 
 @contextlib.contextmanager
 def refresh_policy(policy: str) -> Iterator[None]:
-    """Within the ``with`` block, and in this thread or task only, the policy is another one; see :func:`set_refresh_policy`."""
+    """Another policy within the ``with`` block, in this thread or task only; see :func:`set_refresh_policy`."""
     token = _here.set(_checked(policy))
     try:
         yield

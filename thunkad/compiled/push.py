@@ -37,7 +37,9 @@ class Push:
     def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
         """The value of ``fn(*args, **kwargs)`` and its tangent."""
         args, arg_dots = tuple(map(unthunk, args)), tuple(map(unthunk, arg_dots))
-        return self.forwarding.world.late_now().forwarding.dispatch.whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+        return self.forwarding.world.late_now().forwarding.dispatch.whole(
+            fn, fn_dot, args, arg_dots, kwargs, kwarg_dots
+        )
 
     def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):

@@ -180,10 +180,10 @@ class Forwarding:
         found = self.halves[key] = Slot(label), Slot(label.replace("_primal", "_linear"))
         try:
             resolved = self.analysis(target, owner, kinds)
-            names = (slot.__name__ for slot in found)
-            made = halves(*names, resolved, demand, self, self.world.is_pure, own_result=own_result)
-            for slot, slot.function in zip(found, made):
-                slot.owner = resolved.owner
+            primal, linear = (slot.__name__ for slot in found)
+            made = halves(primal, linear, resolved, demand, self, self.world.is_pure, own_result=own_result)
+            for slot, function in zip(found, made):
+                slot.function, slot.owner = function, resolved.owner
             self.world.load(list(made), list(found), resolved.owner)
         except BaseException:
             del self.halves[key]

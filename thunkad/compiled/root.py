@@ -22,7 +22,6 @@ from thunkad.rules.registry import describe
 from thunkad.rules.signatures import is_virtual, signature_types
 from thunkad.rules.table import TABLE, Snapshot
 
-
 abstract_token = abc.get_cache_token
 
 
@@ -62,7 +61,7 @@ class Kept:
     def lags(self) -> bool:
         """Whether the policy has a say at the next call, even if nothing changes until then."""
         world = self.specialization.world
-        return bool(self.stale) or world.is_dynamic and world.snapshot is not self.seen
+        return bool(self.stale) or (world.is_dynamic and world.snapshot is not self.seen)
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ class Root:
             if not (early or late):
                 if chosen == "auto":
                     world.advance(now)
-            elif chosen == "auto" or late and world.late_failed:
+            elif chosen == "auto" or (late and world.late_failed):
                 if not early:
                     world.renew_late(now)
                 else:

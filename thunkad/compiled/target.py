@@ -1,4 +1,4 @@
-"""What there is to differentiate in a callable: a function, the arguments that are fixed before its own, its parameters."""
+"""What there is to differentiate in a callable: a function, the arguments fixed before its own, its parameters."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def target_of(f: Any) -> Target:
         return target_of(f.__wrapped__)
     if isinstance(f, (staticmethod, classmethod)):
         return target_of(f.__func__)
-    call = getattr(type(f), "__call__", None)
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the method itself is looked at
     if isinstance(call, types.FunctionType) and not isinstance(f, type):
         return Target(call, (f,))
     if not callable(f):
@@ -66,7 +66,7 @@ def target_of(f: Any) -> Target:
 
 
 def own_call(fn: types.FunctionType) -> n.Function:
-    """A function in normal form with the parameters of ``fn`` that only calls it: for a function that has a rule itself."""
+    """A function in normal form with the parameters of ``fn`` that only calls it: for one that has a rule itself."""
     args: list[n.Expr] = []
     kwargs: list[tuple[str | None, n.Expr]] = []
     params = []

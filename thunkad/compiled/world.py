@@ -46,7 +46,8 @@ class Pair:
     def __init__(self, forward: Slot, reverse: Slot, owner: Any) -> None:
         self.forward, self.reverse, self.owner = forward, reverse, owner
         self.writes = False  # its reverse half takes the caller's shadows
-        self.shadowed: frozenset[str] = frozenset()  # parameters written in place: their cotangents are in the caller's shadows
+        # Parameters written in place: their cotangents are in the caller's shadows.
+        self.shadowed: frozenset[str] = frozenset()
 
 
 class World(Lookups):
@@ -54,14 +55,15 @@ class World(Lookups):
 
     def __init__(self, snapshot: Snapshot, label: str, early: World | None = None) -> None:
         super().__init__(snapshot, label, early)
-        self.assigned = AssignedGlobals() if early is None else early.assigned
+        self.assigned: AssignedGlobals = AssignedGlobals() if early is None else early.assigned
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
         self._result_kinds: dict[Any, Kind | None] = {}
         self._mutated: dict[Any, frozenset[str]] = {}
         self.captured: Captured | None = None if early is None else early.captured
-        self.outlives = early is not None and early.outlives  # reverse code runs when the call is long over
+        # Reverse code runs when the call is long over.
+        self.outlives: bool = early is not None and early.outlives
         self._reads_captured: dict[Any, bool] = {}
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]]
         self.lifted = weakref.WeakKeyDictionary() if early is None else early.lifted
@@ -217,7 +219,10 @@ class World(Lookups):
         found = self._analyses.get(key)
         if found is None:
             self._keep.append(function)
-            names = [*(c for c in function.captures if c not in {p.name for p in function.params}), *(p.name for p in function.params)]
+            names = [
+                *(c for c in function.captures if c not in {p.name for p in function.params}),
+                *(p.name for p in function.params),
+            ]
             with self.recording():
                 found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             found.mutated_params = functools.partial(self.mutated_params, owner=owner)
@@ -232,7 +237,7 @@ class World(Lookups):
 
     def mutated_params(self, site: Site, owner: Any) -> frozenset[str]:
         """The parameters that the user's function of this site writes into."""
-        target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
             target = target.__init__
         key = (id(target), site.kinds)
@@ -254,10 +259,12 @@ class World(Lookups):
 
     def reads_captured(self, site: Site, owner: Any) -> bool:
         """Whether the user's function of this site reads a captured parameter, itself or through what it calls."""
-        target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
             target = target.__init__
-        if self.captured is not None and any(type(e) is n.Ref and self.captured.reaches(e.value) for _, e in site.bound):
+        if self.captured is not None and any(
+            type(e) is n.Ref and self.captured.reaches(e.value) for _, e in site.bound
+        ):
             return True  # a default value
         return self.target_reads_captured(target, owner, site.kinds)
 
@@ -285,18 +292,33 @@ class World(Lookups):
     # ------------------------------------------------------------ compiled callees
 
     def pair(
-        self, site: Site, kinds: tuple[Kind, ...], demand: tuple[str, ...], owner: Any, results: tuple[int, ...] | None = None,
-        sharing: Sharing = NOTHING_SHARED
+        self,
+        site: Site,
+        kinds: tuple[Kind, ...],
+        demand: tuple[str, ...],
+        owner: Any,
+        results: tuple[int, ...] | None = None,
+        sharing: Sharing = NOTHING_SHARED,
     ) -> tuple[n.Ref, n.Ref, frozenset[str], bool]:
-        target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
             target = target.__init__
         pair = self.pair_for(target, owner, kinds, demand, results, sharing)
-        return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse), pair.shadowed, pair.writes
+        return (
+            n.Ref(pair.forward.__name__, pair.forward),
+            n.Ref(pair.reverse.__name__, pair.reverse),
+            pair.shadowed,
+            pair.writes,
+        )
 
     def pair_for(
-        self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], results: tuple[int, ...] | None = None,
-        sharing: Sharing = NOTHING_SHARED
+        self,
+        target: Any,
+        owner: Any,
+        kinds: tuple[Kind, ...],
+        demand: tuple[str, ...],
+        results: tuple[int, ...] | None = None,
+        sharing: Sharing = NOTHING_SHARED,
     ) -> Pair:
         """The two halves of ``target`` (a Python function, or an IR function made inside ``owner``) for one demand.
 
@@ -414,4 +436,3 @@ def namespace_of(owner: Any) -> dict[str, Any] | None:
         except ValueError:
             pass
     return {**owner.__globals__, **cells}
-

@@ -73,7 +73,8 @@ class _Paste:
         bound = walk.assigned(callee.body)
         mapping: dict[str, n.Expr] = {}
         for p, a in zip(params, s.value.args, strict=True):
-            if p not in bound and type(a) in n.ATOMS and type(a) is not n.Const:  # constants are put in by what folds them
+            # Constants are put in by what folds them.
+            if p not in bound and type(a) in n.ATOMS and type(a) is not n.Const:
                 mapping[p] = a
                 continue
             name = self.names.new(p)
@@ -189,8 +190,8 @@ class _Fold:
             item = walk.substitute(s.item, known)
             return n.With(item, s.target, self.block(s.body, _atoms(known)), line=s.line, site=s.site)
         if t is n.Try:
-            blocks = [self.block(b, _atoms(known)) for b in (s.body, s.handler, s.orelse)]
-            return n.Try(*blocks, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site)
+            body, handler, orelse = (self.block(b, _atoms(known)) for b in (s.body, s.handler, s.orelse))
+            return n.Try(body, handler, orelse, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site)
         if t is n.Assert:
             return s
         new: Any = walk.map_stmt(s, lambda e: self.folded(e, known))
@@ -215,7 +216,7 @@ class _Fold:
 
 def _changes(s: n.Stmt) -> bool:
     """Whether ``s`` may change an array in place."""
-    return type(s) in (n.Store, n.Update, n.Effect) or type(s) is n.Assign and type(s.value) is n.Inplace
+    return type(s) in (n.Store, n.Update, n.Effect) or (type(s) is n.Assign and type(s.value) is n.Inplace)
 
 
 def _has_literal(e: n.Expr) -> bool:

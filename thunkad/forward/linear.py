@@ -99,9 +99,8 @@ class HalvedCalls(Calls):
         """A rule that is called as it stands: its tangent costs one more run of the operation."""
         push = self.push
         self.refuse_random(s, site)
-        if (
-            any(site.callee is known for known in ITERATORS) and type(call) is n.Call
-        ):  # the rule's value can be gone through more than once
+        # The rule's value can be gone through more than once.
+        if any(site.callee is known for known in ITERATORS) and type(call) is n.Call:
             still = tuple((k, ZERO_REF if k is not None and k.endswith("_dot") else v) for k, v in call.kwargs)
             value = n.Call(call.func, call.args, still)
             push.emit(n.Unpack((target, push.names.new("_")), value, line=s.line, site=EFFECT))
@@ -167,9 +166,9 @@ def halves(
     primal, linear = split.block(whole)
     saved = push.names.new("saved")
     needed = split.read(linear)
-    value = last.value if not public else n.Call(SNAPSHOT, (last.value,))
+    returned = last.value if not public else n.Call(SNAPSHOT, (last.value,))
     keep: list[n.Stmt] = [n.Assign(saved, as_tuple(needed))]
-    back = [n.Return(n.TupleExpr((value, n.Name(saved))), line=last.line)]
+    back = [n.Return(n.TupleExpr((returned, n.Name(saved))), line=last.line)]
     primal = cleaned([*primal, *keep, *back], user_pure)
     linear = cleaned([*unpacked(needed, saved), *linear, n.Return(n.Name(result))], user_pure)
     where = (), function.line, function.filename

@@ -1,7 +1,7 @@
 """``try`` and ``with``.
 
-``finally`` is written out for the two ways of leaving its block, as Python's own compiler does: after an exception, which
-goes on then, and otherwise, whatever leaves the block then::
+``finally`` is written out for the two ways of leaving its block, as Python's own compiler does: after an exception,
+which goes on then, and otherwise, whatever leaves the block then::
 
     try:                        leave = 0; value = Unbound
         if x > 0:               try:
@@ -126,12 +126,14 @@ def _handler(b: Builder, node: Any, error: str) -> None:
 
 
 def _finally(b: Builder, protected: list[n.Stmt], final: Callable[[], None]) -> None:
-    _protect(b, protected, lambda error: (final(), b.emit(n.Raise(n.Name(error), None))), final)
+    def after_error(error: str) -> None:
+        final()
+        b.emit(n.Raise(n.Name(error), None))
+
+    _protect(b, protected, after_error, final)
 
 
-def _protect(
-    b: Builder, protected: list[n.Stmt], after_error: Callable[[str], Any], after: Callable[[], None]
-) -> None:
+def _protect(b: Builder, protected: list[n.Stmt], after_error: Callable[[str], Any], after: Callable[[], None]) -> None:
     """``protected``, and what is to be done after it; what leaves it (``return``, ``break``) does so after that."""
     line = b.line
     kinds = [k for k in (n.Return, n.Break, n.Continue) if k in leaving(protected)]
@@ -162,7 +164,7 @@ def _protect(
 
 
 def coded(s: n.Stmt, numbers: dict[Any, int], code: str, value: str, in_loop: bool) -> list[n.Stmt]:
-    """``s`` with the exits in it replaced: they note in ``code`` what they are (those of number 0 don't), and return."""
+    """``s`` with the exits in it replaced: they note in ``code`` what they are (number 0 doesn't), and return."""
     if type(s) in numbers and (type(s) is n.Return or not in_loop):
         out: list[n.Stmt] = []
         if numbers[type(s)]:

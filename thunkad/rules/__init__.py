@@ -1,7 +1,7 @@
 """The rule language, the rule table, and the library of rules.
 
-For users, ``thunkad.rules`` is also the table itself: its functions ``lookup``, ``edges``, ``remove``, ``override`` and ``together``,
-and its ``version``, are those of :mod:`thunkad.rules.registry`.
+For users, ``thunkad.rules`` is also the table itself: its functions ``lookup``, ``edges``, ``remove``, ``override`` and
+``together``, and its ``version``, are those of :mod:`thunkad.rules.registry`.
 """
 
 from typing import Any

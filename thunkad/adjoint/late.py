@@ -1,0 +1,113 @@
+"""Calls whose callee is known only when the code runs: they go through run-time dispatch, which gives the pullback."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from thunkad.adjoint.steps import Block, DisplayStep, OutlinedStep
+from thunkad.analysis.sites import Site
+from thunkad.ir import nodes as n
+
+
+def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
+    """``target = callee(…)`` in the forward code of ``fw``, and the step that reverses it."""
+    callee: n.Expr = site.callee if isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)) else _ref(site.callee)
+    pullback = fw.names.new(f"{target}_pullback")
+    kinds = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+    if any(type(a) is n.Star for a in site.args) or any(k is None for k, _ in site.kwargs):
+        _packed(fw, s, target, site, callee, pullback, out, steps)
+        return
+    originals = site.args
+    if site.infix and not _in_place(site):
+        site = replace(site, args=tuple(fw.mutation.kept(fw.current, a, out) for a in site.args))
+    operands = (*site.args, *(v for _, v in site.kwargs))
+    parts = (*operands, callee) if isinstance(callee, (n.Name, n.Attr)) else operands
+    kept = not site.infix and any(fw.mutation.may_change(fw.current, a) for a in parts)
+    wanted: list[tuple[n.Expr, n.Const]] = []
+    root = callee
+    while type(root) is n.Attr:
+        root = root.value
+    if type(root) is n.Name and root.id in fw.active:
+        wanted.append((root, n.Const(None)))
+    wanted += [(a, n.Const(k)) for k, a in enumerate(originals) if fw.is_active(a)]
+    wanted += [(a, n.Const(k)) for k, a in site.kwargs if fw.is_active(a)]
+    if not site.infix:
+        fresh = fw.mutation.check_fresh(target, site)
+    else:
+        fresh = None
+    which = n.TupleExpr(tuple(w for _, w in wanted))
+    out.append(
+        n.Unpack(
+            (target, pullback),
+            n.Call(fw.callees.pull(kept), (callee, which, *site.args), site.kwargs),
+            line=s.line,
+        )
+    )
+    if fresh is not None:
+        out.append(n.Effect(fresh, line=s.line))
+    places: list[tuple[n.Expr, n.Expr | None]] = [(e, n.Const(k)) for k, (e, _) in enumerate(wanted)]
+    steps.steps.append(
+        OutlinedStep(
+            s.line,
+            target,
+            (n.Name(pullback), ()),
+            places,
+            kinds,
+            site,
+            lazy=True,
+            seed_may_be_zero=True,
+            collects=fw.resolved.captured is not None,
+        )
+    )
+
+
+def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullback: str, out: list[n.Stmt],
+            steps: Block) -> None:  # fmt: skip
+    """A call with starred arguments: they are collected first, and receive cotangents as a tuple and a dict."""
+    args, kwargs = fw.names.temporary(), fw.names.temporary()
+    args_display = n.TupleExpr(site.args)
+    kwargs_display = n.DictExpr(
+        tuple(None if k is None else n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
+    )
+    for name, display in ((args, args_display), (kwargs, kwargs_display)):
+        out.append(n.Assign(name, display, line=s.line))
+        if fw.is_active(display):
+            fw.active = fw.active | {name}
+            steps.steps.append(DisplayStep(s.line, name, display))
+    call = n.Call(fw.callees.pull_packed(), (callee, n.Name(args), n.Name(kwargs)))
+    out.append(n.Unpack((target, pullback), call, line=s.line))
+    operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
+    if type(callee) is n.Name:
+        operands.append((callee, n.Const(0)))
+    steps.steps.append(
+        OutlinedStep(
+            s.line,
+            target,
+            (n.Name(pullback), ()),
+            operands,
+            {},
+            site,
+            lazy=True,
+            seed_may_be_zero=True,
+            collects=fw.resolved.captured is not None,
+        )
+    )
+
+
+def replace_callee(s: n.Assign, site: Site) -> Site:
+    """A site with a known callee as one that is decided at run time."""
+    if type(s.value) is n.Call and not (type(s.value.func) is n.Attr and len(site.args) != len(s.value.args)):
+        return replace(site, callee=s.value.func)
+    return replace(site, callee=site.callee)
+
+
+def _in_place(site: Site) -> bool:
+    """Whether a dynamic operator is one of the in-place ones."""
+    return (
+        getattr(site.callee, "__name__", "").startswith("i") and getattr(site.callee, "__module__", "") == "_operator"
+    )
+
+
+def _ref(value: Any) -> n.Ref:
+    return n.Ref(getattr(value, "__name__", "callee"), value)
