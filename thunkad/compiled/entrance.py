@@ -43,12 +43,15 @@ class Entrance:
     general : callable
         ``general(args, kwargs)`` takes the long way; ``general.ready(values)`` finds the derivative for these values of the
         parameters.
+    fn : function, optional
+        The Python function whose parameters are meant, where that is not the function of ``root``.
     """
 
-    def __init__(self, root: Root, before: int, general: Any) -> None:
+    def __init__(self, root: Root, before: int, general: Any, fn: Any = None) -> None:
         self.root, self.before, self.general = root, before, general
-        self.shape: Shape = shape_of(root.fn)
-        self.code = root.fn.__code__
+        self.fn = root.fn if fn is None else fn
+        self.shape: Shape = shape_of(self.fn)
+        self.code = self.fn.__code__
         self.target = types.CellType(self.again)
         self.made: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
         self.fast: dict[Kept, tuple[Any, Any]] = {}
@@ -106,14 +109,14 @@ class Entrance:
 
     def _has_default(self, name: str) -> bool:
         try:
-            default_of(self.root.fn, self.shape, name)
+            default_of(self.fn, self.shape, name)
         except Absent:
             return False
         return True
 
     def default(self, name: str) -> Any:
         try:
-            return default_of(self.root.fn, self.shape, name)
+            return default_of(self.fn, self.shape, name)
         except Absent:
             return MISSING
 
@@ -132,7 +135,7 @@ class Entrance:
         if self.adapt() or any(v is MISSING for v in values):
             count = len(shape.positional)
             args, kwargs = as_passed(shape.positional, values[:count], shape.keyword, values[count:])
-            values = bind(self.root.fn, args, kwargs)
+            values = bind(self.fn, args, kwargs)
         kept = self.general.ready(values)
         self.target.cell_contents = self.guarded(kept, values)
         try:
@@ -146,7 +149,7 @@ class Entrance:
 
         ``sure``: the arguments were passed in order, so that they mean the same whatever the parameters are called.
         """
-        fn = self.root.fn
+        fn = self.fn
         if fn.__code__ is self.code:
             return False
         self.code = fn.__code__
@@ -183,7 +186,7 @@ class Entrance:
     def _guarded(self, kept: Kept, values: tuple[Any, ...]) -> Any:
         special = kept.specialization
         world = special.world
-        fn = self.root.fn
+        fn = self.fn
         text = Text(fn, {guard.name for guard in world.guards if isinstance(guard, NameGuard)})
         params = [text.new("p") for _ in values]
         changed, error = text.new("changed"), text.new("error")

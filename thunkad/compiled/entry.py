@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from thunkad.by_name import qualified_name
 from thunkad.compiled.binding import bind, shape_of
@@ -218,11 +221,46 @@ def gradient(f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux
         if shape.is_plain and len(shape.positional) >= len(fixed):
             return _entered(general, fixed)
     general = Gradient(f, product, argnums, argnames, has_aux)
+    if general.is_simple() and (is_derivative(f) or isinstance(f, np.ufunc)):
+        return _of_library(OfLibrary(f, product, argnums, argnames, has_aux))
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
         return general(args, kwargs)
 
     return derivative
+
+
+class OfLibrary(Gradient):
+    """The same for what has no parameters that could be told: a derivative, a function of the library."""
+
+    def ready(self, values: tuple[Any, ...]) -> Kept:
+        call = _library_call(Target(self.f, is_library=True), values, {}, 0)
+        return self.found(call, len(values))[0]
+
+
+def _of_library(general: OfLibrary) -> Callable[..., Any]:
+    """A function that has an entrance for each number of arguments that it is called with."""
+    by_count: dict[int, Any] = {}
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            return general(args, kwargs)
+        found = by_count.get(len(args))
+        if found is None:
+            entrance = Entrance(root_of(general.f), 0, general, _stand_in(len(args)))
+            found = by_count[len(args)] = entrance.function(())
+        return found(*args)
+
+    return derivative
+
+
+@functools.cache
+def _stand_in(count: int) -> types.FunctionType:
+    """A Python function with so many parameters."""
+    names = [f"x{k}" for k in range(count)] if count > 1 else ["x"][:count]
+    namespace: dict[str, Any] = {}
+    exec(f"def function({', '.join(names)}): pass", namespace)
+    return namespace["function"]  # type: ignore[no-any-return]
 
 
 def _entered(general: Gradient, fixed: tuple[Any, ...]) -> Callable[..., Any]:
