@@ -1,8 +1,8 @@
 """What :func:`thunkad.grad` returns for a Python function: two small generated functions in front of the compiled code.
 
-The first has the parameters of the user's function and calls ``target``.  That is the second, made for the derivative that
-was last used: tests of everything that the derivative rests on, in line, and then its call.  Where a test fails, the call
-takes the long way, which finds, or compiles, what fits, and puts its tests into ``target``.
+The first has the parameters of the user's function and calls ``target``.  That is the second, made for the derivative
+that was last used: tests of everything that the derivative rests on, in line, and then its call.  Where a test fails,
+the call takes the long way, which finds, or compiles, what fits, and puts its tests into ``target``.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Entrance:
     before : int
         How many leading parameters a bound method fixes.
     general : callable
-        ``general(args, kwargs)`` takes the long way; ``general.ready(values)`` finds the derivative for these values of the
-        parameters.
+        ``general(args, kwargs)`` takes the long way; ``general.ready(values)`` finds the derivative for these values of
+        the parameters.
     fn : function, optional
         The Python function whose parameters are meant, where that is not the function of ``root``.
     """
@@ -72,7 +72,7 @@ class Entrance:
         return made
 
     def _first_code(self) -> tuple[types.CodeType, dict[str, str], int, tuple[str, ...]]:
-        """Its code, what its free names stand for, how many positional parameters it has, and which keyword-only ones."""
+        """Its code, what its free names stand for, the number of its positional parameters, its keyword-only ones."""
         shape, before = self.shape, self.before
         own = shape.positional[before:]
         taken = {*shape.names}
@@ -145,7 +145,7 @@ class Entrance:
             raise
 
     def adapt(self, sure: bool = False) -> bool:
-        """Follow a change of the user's code: other parameters need another first function; says whether there were any.
+        """Follow a change of the user's code: other parameters need another first function; says whether there are any.
 
         ``sure``: the arguments were passed in order, so that they mean the same whatever the parameters are called.
         """
@@ -164,8 +164,9 @@ class Entrance:
         self.fast.clear()
         self.target.cell_contents = self.again
         if not sure and self.shape.names[: len(old.names)] != old.names:
+            before, now = ", ".join(old.names), ", ".join(self.shape.names)
             raise ArgumentError(
-                f"the parameters of {fn.__name__} have changed from ({', '.join(old.names)}) to ({', '.join(self.shape.names)}) "
+                f"the parameters of {fn.__name__} have changed from ({before}) to ({now}) "
                 "while its derivative was called",
                 hint="call it again",
             )

@@ -34,7 +34,8 @@ class Call:
     values: tuple[Any, ...]
     names: tuple[str, ...]
     library: tuple[int, tuple[str, ...]] | None
-    positional: list[tuple[str, int | None]]  # for each positional argument of the user's: its parameter, its place in *args
+    # For each positional argument of the user's: its parameter, its place in *args.
+    positional: list[tuple[str, int | None]]
     keywords: dict[str, tuple[str, str | None]]  # the same for keyword arguments (place in **kwargs)
 
     def kinds(self) -> tuple[Kind, ...]:
@@ -65,7 +66,7 @@ _REFUSED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERA
 
 
 def call_of(root: Root, values: tuple[Any, ...], skip: int) -> Call:
-    """The call of the function of ``root`` with these values of its parameters, the first ``skip`` of them fixed before."""
+    """The call of the function of ``root`` with these values of its parameters, the first ``skip`` fixed before."""
     shape = shape_of(root.fn)
     positional: list[tuple[str, int | None]] = shape.places[skip:]  # type: ignore[assignment]
     keywords: dict[str, tuple[str, str | None]] = shape.keywords  # type: ignore[assignment]
@@ -88,8 +89,10 @@ def _library_call(target: Target, given: tuple[Any, ...], keywords: dict[str, An
     return Call(root_of(target.fn), everything, (*names, *keywords), library, positional[skip:], extra)
 
 
-def wanted_places(call: Call, f: Any, argnums: ArgNums, argnames: ArgNames, given: int) -> tuple[list[tuple[str, Any]], bool]:
-    """The parameters that are asked for, with the place inside ``*args`` or ``**kwargs``; whether it is a single one."""
+def wanted_places(
+    call: Call, f: Any, argnums: ArgNums, argnames: ArgNames, given: int
+) -> tuple[list[tuple[str, Any]], bool]:
+    """The parameters that are asked for, with the place in ``*args`` or ``**kwargs``; whether it is a single one."""
     if argnames is not None:
         single = isinstance(argnames, str)
         names = (argnames,) if single else tuple(argnames)
@@ -98,14 +101,16 @@ def wanted_places(call: Call, f: Any, argnums: ArgNums, argnames: ArgNames, give
                 raise ArgumentError(f"argnames: {_name(f)} has no parameter {name!r}; it has {', '.join(call.names)}")
         return [call.keywords.get(name, (name, None)) for name in names], single
     single = not isinstance(argnums, (tuple, list))
-    numbers = (argnums,) if single else tuple(argnums)  # type: ignore[arg-type]
+    numbers: tuple[Any, ...] = (argnums,) if single else tuple(argnums)
     places = []
     for number in numbers:
         if isinstance(number, bool) or not hasattr(number, "__index__"):
             raise ArgumentError(f"argnums: {number!r} is not an integer or a tuple of integers")
-        at = number + given if number < 0 else number  # type: ignore[operator]
+        at = number + given if number < 0 else number
         if not 0 <= at < len(call.positional):
-            raise ArgumentError(f"argnums: {number} is out of range; {_name(f)} was called with {given} positional arguments")
+            raise ArgumentError(
+                f"argnums: {number} is out of range; {_name(f)} was called with {given} positional arguments"
+            )
         places.append(call.positional[at])
     return places, single
 
@@ -163,7 +168,7 @@ def run(specialization: Specialization, values: tuple[Any, ...]) -> Any:
 
 
 def forced(cotangent: Any, inside: Any) -> Any:
-    """An entry of a pullback's result, computed now (``inside``: which part of it); errors are told like those of :func:`run`."""
+    """An entry of a pullback's result, computed now (``inside``: which part); errors are told as by :func:`run`."""
     try:
         found = unthunk(cotangent)
     except Exception as error:
@@ -175,7 +180,9 @@ def forced(cotangent: Any, inside: Any) -> Any:
 class Gradient:
     """The derivative that :func:`thunkad.grad` or :func:`thunkad.value_and_grad` of ``f`` stands for."""
 
-    def __init__(self, f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux: bool, skip: int = 0) -> None:
+    def __init__(
+        self, f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux: bool, skip: int = 0
+    ) -> None:
         self.f, self.product, self.argnums, self.argnames, self.has_aux = f, product, argnums, argnames, has_aux
         self.skip = skip  # leading parameters that are fixed before, if ``f`` is a plain function
 
@@ -186,7 +193,9 @@ class Gradient:
         specialization = kept.specialization
         found = run(specialization, call.values)
         wanted = specialization.key.wanted
-        if not specialization.key.single and (single or len(places) != len(wanted) or any(i is not None for _, i in places)):
+        if not specialization.key.single and (
+            single or len(places) != len(wanted) or any(i is not None for _, i in places)
+        ):
             found = _picked(found, self.product, self.has_aux, places, wanted, single)
         return found
 
@@ -283,7 +292,9 @@ def _hashable(numbers: Any) -> Any:
     return tuple(numbers) if isinstance(numbers, list) else numbers
 
 
-def _picked(found: Any, product: str, has_aux: bool, places: list[tuple[str, Any]], wanted: tuple[str, ...], single: bool) -> Any:
+def _picked(
+    found: Any, product: str, has_aux: bool, places: list[tuple[str, Any]], wanted: tuple[str, ...], single: bool
+) -> Any:
     """The gradients asked for, out of those of whole parameters."""
     before, after = None, None
     if product == "value_and_grad":
