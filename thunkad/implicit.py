@@ -130,12 +130,15 @@ def _columns(f: Any, x: Any, args: Any, ad: Any) -> Any:
     return np.stack([_flat(ad.jvp(f, (x, *args), (e, *still))[1], x) for e in _basis(x)], axis=-1)
 
 
+# The rules have no annotations, which would make them typed rules.
+
+
 @rrule(fixed_point)
-def _(f, x0, *args, tolerance=1e-12, max_iterations=1000, ad):
+def _(f, x0, *args, tolerance=1e-12, max_iterations=1000, ad):  # type: ignore[no-untyped-def]
     x = fixed_point(f, x0, *args, tolerance=tolerance, max_iterations=max_iterations)
     _, back = ad.vjp(f, x, *args)
 
-    def pullback(x_bar):
+    def pullback(x_bar: Any) -> Any:
         if isinstance(x_bar, AbstractZero):
             return ZeroTangent(), ZeroTangent(), tuple(ZeroTangent() for _ in args)
         u = _solved(np.eye(np.size(x)) - _transposed(back, x), x_bar, x)
@@ -146,18 +149,18 @@ def _(f, x0, *args, tolerance=1e-12, max_iterations=1000, ad):
 
 
 @frule(fixed_point)
-def _(f, x0, *args, tolerance=1e-12, max_iterations=1000, ad, f_dot, args_dot):
+def _(f, x0, *args, tolerance=1e-12, max_iterations=1000, ad, f_dot, args_dot):  # type: ignore[no-untyped-def]
     x = fixed_point(f, x0, *args, tolerance=tolerance, max_iterations=max_iterations)
     moved = ad.jvp(f, (x, *args), (ZeroTangent(), *_each(args_dot, args)), f_dot)[1]
     return x, _solved(np.eye(np.size(x)) - _columns(f, x, args, ad), moved, x)
 
 
 @rrule(root)
-def _(g, x0, *args, tolerance=1e-12, max_iterations=100, ad):
+def _(g, x0, *args, tolerance=1e-12, max_iterations=100, ad):  # type: ignore[no-untyped-def]
     x = _newton(g, lambda x: _columns(g, x, args, ad), x0, args, tolerance, max_iterations)
     _, back = ad.vjp(g, x, *args)
 
-    def pullback(x_bar):
+    def pullback(x_bar: Any) -> Any:
         if isinstance(x_bar, AbstractZero):
             return ZeroTangent(), ZeroTangent(), tuple(ZeroTangent() for _ in args)
         u = _solved(-_transposed(back, x), x_bar, x)
@@ -168,7 +171,7 @@ def _(g, x0, *args, tolerance=1e-12, max_iterations=100, ad):
 
 
 @frule(root)
-def _(g, x0, *args, tolerance=1e-12, max_iterations=100, ad, g_dot, args_dot):
+def _(g, x0, *args, tolerance=1e-12, max_iterations=100, ad, g_dot, args_dot):  # type: ignore[no-untyped-def]
     x = _newton(g, lambda x: _columns(g, x, args, ad), x0, args, tolerance, max_iterations)
     moved = ad.jvp(g, (x, *args), (ZeroTangent(), *_each(args_dot, args)), g_dot)[1]
     return x, _solved(-_columns(g, x, args, ad), moved, x)
