@@ -162,7 +162,8 @@ def operands(e: n.Expr, site: Site | None) -> tuple[str, ...]:
     if site is not None:
         if site.how == "constant":
             return ()
-        out = [i for a in site.args for i in walk.names(a)] + [i for _, a in site.kwargs for i in walk.names(a)]
+        read = read_for_shape(site.callee) if site.how == "rule" else ()
+        out = [i for k, a in enumerate(site.args) if k not in read for i in walk.names(a)] + [i for _, a in site.kwargs for i in walk.names(a)]
         out += [i for _, a in site.bound for i in walk.names(a)]
         if isinstance(site.callee, (n.Name, n.Attr)):
             out += walk.names(site.callee)
@@ -179,3 +180,12 @@ class _Any:
 
 
 _ANY = _Any()  # type: ignore[var-annotated]
+
+
+def read_for_shape(fn: Any) -> tuple[int, ...]:
+    """The places of the arguments of which a runtime helper reads only the shape."""
+    marked = getattr(fn, "shape_only", None)
+    code = getattr(fn, "__code__", None)
+    if not isinstance(marked, tuple) or code is None:
+        return ()
+    return tuple(k for k, p in enumerate(code.co_varnames[: code.co_argcount]) if p in marked)
