@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from mutation_arrays import A, S, V, X
+from mutation_arrays import S, X
 
 #: What is refused, with a rewrite in the message.
 REFUSED = {

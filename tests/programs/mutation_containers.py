@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from mutation_arrays import A, S, V, X
 
 #: What is refused, with a rewrite in the message.

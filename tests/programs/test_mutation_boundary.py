@@ -1,4 +1,5 @@
-"""What the user does between the forward and the reverse code changes nothing: arguments, results and seeds are written over."""
+"""What the user does between the forward and the reverse code changes nothing: arguments, results and seeds are
+written over."""
 
 import mutation_arrays
 import mutation_calls
@@ -40,7 +41,9 @@ def write_over(x):
 def same(a, b):
     mine, others = dict(leaves(a)), dict(leaves(b))
     return mine.keys() == others.keys() and all(
-        np.array_equal(v, others[path], equal_nan=True) for path, v in mine.items() if isinstance(v, (np.ndarray, np.generic, float, complex))
+        np.array_equal(v, others[path], equal_nan=True)
+        for path, v in mine.items()
+        if isinstance(v, (np.ndarray, np.generic, float, complex))
     )
 
 

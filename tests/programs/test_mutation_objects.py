@@ -1,4 +1,5 @@
-"""Gradients with respect to objects that are changed on the way: a Tangent with fields, a dataclass in its own class."""
+"""Gradients with respect to objects that are changed on the way: a Tangent with fields, a dataclass in its own
+class."""
 
 import dataclasses
 

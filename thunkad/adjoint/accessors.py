@@ -1,9 +1,10 @@
-"""Stores that run functions of the user's, and calls whose callee is known only at run time and whose value does not matter."""
+"""Stores that run functions of the user's, and calls of unknown callees whose value does not matter."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from thunkad.adjoint.late import dynamic
 from thunkad.adjoint.mutation import UpdateStep
 from thunkad.adjoint.steps import Block
 from thunkad.analysis.aliases import has_memory
@@ -45,7 +46,12 @@ class Accessors:
         if access.read is None or access.write is None or any(type(a) not in n.ATOMS for a in at):
             hint = "write x.name = x.name + y, with a property or __getitem__ and __setitem__ in Python"
             raise self.fw.unsupported(s, "an update in place that runs code of a class which is not known", hint)
-        old, new, undo, done = self.shared(base), self.shared(base), self.fw.names.new("undo"), self.fw.names.temporary()
+        old, new, undo, done = (
+            self.shared(base),
+            self.shared(base),
+            self.fw.names.new("undo"),
+            self.fw.names.temporary(),
+        )
         read, write = (base, *at), (base, *at, n.Name(new))
         self.fw.pair(n.Assign(old, n.Const(None), line=s.line), old, self.inside(access.read, read), out, steps)
         call = n.Call(self.fw.callees.updater("update"), (self.operator(s, s.op), n.Name(old), s.value))
@@ -67,15 +73,20 @@ class Accessors:
         return Site("inside", function, args=args, kinds=tuple(self.kind(e) for _, e in bound), bound=bound)
 
     def unseen(self, s: Any, out: list[n.Stmt], steps: Block) -> bool:
-        """A call of a callee known only at run time, of which only a write could matter: it is run so that a write is refused."""
+        """A call of a callee known only at run time, of which only a write could matter: it is run so that a write is
+        refused."""
         site = self.fw.resolved.sites.get(id(s))
         if site is None or site.how != "dynamic" or type(s.value) is not n.Call or self.aliases.written_by.get(id(s)):
             return False
         if type(s) is n.Assign and s.target in self.fw.active:
             return False
-        parts = (*site.args, *(v for _, v in site.kwargs), *((site.callee,) if isinstance(site.callee, (n.Name, n.Attr)) else ()))
+        parts = (
+            *site.args,
+            *(v for _, v in site.kwargs),
+            *((site.callee,) if isinstance(site.callee, (n.Name, n.Attr)) else ()),
+        )
         if not any(i in self.fw.active and has_memory(self.kind(n.Name(i))) for a in parts for i in walk.names(a)):
             return False
         target = s.target if type(s) is n.Assign else self.fw.names.temporary()
-        self.fw.dynamic(n.Assign(target, s.value, line=s.line), target, site, out, steps)
+        dynamic(self.fw, n.Assign(target, s.value, line=s.line), target, site, out, steps)
         return True

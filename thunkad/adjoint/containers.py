@@ -13,7 +13,6 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Sequence
 from thunkad.runtime import changes
 
-
 POSITION_IN, INSERTED_AT = n.Ref("position_in", changes.position_in), n.Ref("inserted_at", changes.inserted_at)
 
 
@@ -51,7 +50,9 @@ class Containers:
     fw: Any
     kind: Any
 
-    def method(self, s: Any, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block) -> bool:
+    def method(
+        self, s: Any, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block
+    ) -> bool:
         """``target = owner.name(…)``, which may change ``owner``."""
         kind = self.kind(owner)
         if isinstance(kind, Sequence) and kind.cls is list and not e.kwargs:
@@ -88,6 +89,8 @@ class Containers:
             target = self.fw.names.temporary()
         undo = self.fw.names.new("undo")
         named = n.DictExpr(tuple(n.Const(k) for k, _ in kwargs), tuple(v for _, v in kwargs))
-        call = n.Call(self.fw.callees.updater("change"), (owner, n.Const(name), n.TupleExpr(tuple(map(as_key, args))), named))
+        call = n.Call(
+            self.fw.callees.updater("change"), (owner, n.Const(name), n.TupleExpr(tuple(map(as_key, args))), named)
+        )
         out.append(n.Unpack((target, undo), call, line=s.line))
         steps.steps.append(ChangeStep(s.line, target, owner.id, args, tuple(kwargs), undo))

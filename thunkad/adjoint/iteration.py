@@ -1,6 +1,7 @@
-"""Loops over ``enumerate(x)``, ``zip(x, y)``, ``reversed(x)`` and ``d.items()`` where ``x`` is written while the loop runs.
+"""Loops over ``enumerate(x)``, ``zip(x, y)``, ``reversed(x)`` and ``d.items()`` that write ``x`` while they run.
 
-Elsewhere such an iterator is made a list first; here it has to stay alive, as each iteration sees what the ones before wrote.
+Elsewhere such an iterator is made a list first; here it has to stay alive, as each iteration sees what the ones
+before wrote.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN
 
 
-
 @dataclass
 class LiveItemStep(Step):
     """``target`` is what an iterator over ``sources`` gave: the item at ``key`` of each."""
 
     target: str
     sources: tuple[tuple[n.Expr, n.Expr | None, n.Expr], ...]  # (source, place in the item or None: all of it, key)
-    temporaries: dict[str, str]  # sources that are not shadowed → the name under which their item's cotangent is passed on
+    temporaries: dict[
+        str, str
+    ]  # sources that are not shadowed → the name under which their item's cotangent is passed on
 
     def reads(self) -> set[str]:
         return {i for s, _, _ in self.sources for i in walk.names(s)}
@@ -50,17 +52,24 @@ class LiveItemStep(Step):
                 bars.contribute(self.temporaries[source.id], part, maybe_zero=True)
 
 
-def live_iteration(forward: Any, s: n.For, site: Site | None, out: list[n.Stmt]) -> tuple[n.Expr, str, list[Step]] | None:
-    """What the loop runs over, the name of its count, and the steps at the start of its body; None if nothing is written."""
+def live_iteration(
+    forward: Any, s: n.For, site: Site | None, out: list[n.Stmt]
+) -> tuple[n.Expr, str, list[Step]] | None:
+    """What the loop runs over, the name of its count, and the steps at the start of its body; None if nothing is
+    written."""
     mutation = forward.mutation
     if site is None or site.callee not in LIVE or not isinstance(s.iter, n.Call):
         return None
-    inside = {mutation.aliases.find(x) for b in walk.statements(s.body) for x in mutation.aliases.written_by.get(id(b), ())}
+    inside = {
+        mutation.aliases.find(x) for b in walk.statements(s.body) for x in mutation.aliases.written_by.get(id(b), ())
+    }
     names = [i for a in site.args for i in walk.names(a)]
     if not any(mutation.aliases.find(i) in inside for i in names):
         return None
     if site.kwargs or site.callee in (dict.values, map, filter, iter) or any(type(a) is n.Star for a in site.args):
-        raise forward.unsupported(s, "iterating in this way over what the loop changes", "iterate over a list(…) of it, or by index")
+        raise forward.unsupported(
+            s, "iterating in this way over what the loop changes", "iterate over a list(…) of it, or by index"
+        )
     count = s.count or forward.names.new("k")
     forward.resolved.kinds[count] = PY_INT
     k: n.Expr = n.Name(count)
@@ -74,7 +83,9 @@ def live_iteration(forward: Any, s: n.For, site: Site | None, out: list[n.Stmt])
         out.append(n.Assign(last, size, line=s.line))
         sources = [(site.args[0], None, n.Binary("-", n.Name(last), k))]
     else:
-        sources = [(site.args[0], n.Const(1), n.Index(n.Name(s.target), n.Const(0)))] if site.callee is dict.items else []
+        sources = (
+            [(site.args[0], n.Const(1), n.Index(n.Name(s.target), n.Const(0)))] if site.callee is dict.items else []
+        )
     steps: list[Step] = []
     temporaries: dict[str, str] = {}
     for source, _, key in sources:

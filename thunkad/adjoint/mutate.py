@@ -27,8 +27,8 @@ from thunkad.adjoint.mutation import (
     as_key,
     is_simple_list,
 )
-from thunkad.adjoint.writers import Writers
 from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, InlineStep, OutlinedStep, UnpackStep
+from thunkad.adjoint.writers import Writers
 from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, Sharing, basic, has_memory
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import attribute_access, item_access
@@ -84,18 +84,23 @@ class Mutation(Writers, Containers, Accessors):
         return any(self.written_after(s, i) for i in walk.names(e))
 
     def written_after(self, s: n.Stmt, name: str) -> bool:
-        """Whether the memory of ``name`` may be written after ``s``; a list that only grows leaves what is in it alone."""
+        """Whether the memory of ``name`` may be written after ``s``; a list that only grows leaves what is in it
+        alone."""
         kind = self.kind(n.Name(name))
         if not self.aliases.written_after(s, name) or not has_memory(kind):
             return False
-        return not (isinstance(kind, Num) and self.is_simple(name) and self.aliases.find(name) not in self.aliases.outside)
+        return not (
+            isinstance(kind, Num) and self.is_simple(name) and self.aliases.find(name) not in self.aliases.outside
+        )
 
     def is_simple(self, name: str) -> bool:
         return is_simple_list(self.fw.resolved, self.aliases, name)
 
     def is_reference(self, site: Site) -> bool:
         """Whether a callee hands on what it is given, so that it can't be called with copies."""
-        return getattr(site.callee, "__name__", "") in HAND_ON and site.entry is not None and site.entry.layer == "library"
+        return (
+            getattr(site.callee, "__name__", "") in HAND_ON and site.entry is not None and site.entry.layer == "library"
+        )
 
     def by_reference(self, site: Site, out: list[n.Stmt]) -> tuple[tuple[n.Expr, ...], Any]:
         """The arguments of such a callee: containers that may change as they are now, arrays themselves."""
@@ -112,7 +117,9 @@ class Mutation(Writers, Containers, Accessors):
     def remember(self, s: n.Stmt, out: list[n.Stmt], place: int, steps: list[Any]) -> None:
         """Where a container is read as a whole and changed later: how it was, since that is what its cotangent fits."""
         for step in steps:
-            if not isinstance(step, (InlineStep, OutlinedStep, DisplayStep, UnpackStep, UnlessView, ChangeStep, UpdateStep)):
+            if not isinstance(
+                step, (InlineStep, OutlinedStep, DisplayStep, UnpackStep, UnlessView, ChangeStep, UpdateStep)
+            ):
                 continue
             inner = step.inner if isinstance(step, UnlessView) else step
             target = getattr(inner, "target", "")
@@ -127,14 +134,19 @@ class Mutation(Writers, Containers, Accessors):
                 if self.shadowed[name] == "array" or not self.may_change(s, n.Name(name)):
                     continue
                 then = self.fw.names.new(f"{name}_then")
-                made = [k for k, x in enumerate(out[place:], place + 1) if name in walk.writes(x)]  # by this very statement
+                made = [
+                    k for k, x in enumerate(out[place:], place + 1) if name in walk.writes(x)
+                ]  # by this very statement
                 out.insert(made[-1] if made else place, n.Assign(then, n.Call(THEN, (n.Name(name),)), line=s.line))
                 step.then = {**step.then, name: then}
 
     def remember_carried(self, s: n.Stmt, out: list[n.Stmt], step: Any) -> None:
         """The same for a copy at the end of a loop's body, where nothing may come between the copies."""
         source, target = step.source, step.target
-        if not any(x in self.shadowed and self.shadowed[x] != "array" and self.may_change(s, n.Name(x)) for x in (source, target)):
+        if not any(
+            x in self.shadowed and self.shadowed[x] != "array" and self.may_change(s, n.Name(x))
+            for x in (source, target)
+        ):
             return
         then = self.fw.names.new(f"{source}_then")
         place = len(out)
@@ -211,12 +223,14 @@ class Mutation(Writers, Containers, Accessors):
         kind, at = self.kind(base), self.kind(index) if type(index) is n.Name else None
         if isinstance(kind, (Num, Mapping)):
             return False
-        return type(index) is n.Slice or at is UNKNOWN or isinstance(at, Opaque) and at.cls is slice
+        return type(index) is n.Slice or at is UNKNOWN or (isinstance(at, Opaque) and at.cls is slice)
 
     def part(self, s: n.Stmt, base: n.Name, name: str, out: list[n.Stmt], steps: Block) -> n.Name:
         """The real or imaginary part of an array, which is a view that may be written."""
         if name not in ("real", "imag"):
-            raise self.fw.unsupported(s, f"setting the attribute {name} of an array that is differentiated", "use np.reshape and the like")
+            raise self.fw.unsupported(
+                s, f"setting the attribute {name} of an array that is differentiated", "use np.reshape and the like"
+            )
         kind = self.kind(base)
         view = self.temporary(Num("array", "real", kind.ndim if isinstance(kind, Num) else None))
         self.shadowed[view] = "array"
@@ -284,7 +298,11 @@ class Mutation(Writers, Containers, Accessors):
                     steps: Block) -> bool:  # fmt: skip
         """``base[key] op= value`` where it is not known what the entry is."""
         undo = self.fw.names.new("undo")
-        name, key = ("update_attribute", n.Const(target.name)) if type(target) is n.Attr else ("update_entry", as_key(target.index))
+        name, key = (
+            ("update_attribute", n.Const(target.name))
+            if type(target) is n.Attr
+            else ("update_entry", as_key(target.index))
+        )
         call = n.Call(self.fw.callees.updater(name), (self.operator(s, s.op), base, key, value))
         out.append(n.Assign(undo, call, line=s.line, site="collects"))
         steps.steps.append(UpdatePartStep(s.line, base.id, value, undo))
@@ -321,7 +339,9 @@ class Mutation(Writers, Containers, Accessors):
             return False
         if id(s) in self.aliases.disturbed:
             hint = "iterate over a list(…) of it, or by index"
-            raise self.fw.unsupported(s, "an iterator over a value that is changed before the iterator is used up", hint)
+            raise self.fw.unsupported(
+                s, "an iterator over a value that is changed before the iterator is used up", hint
+            )
         if t is n.Index and site is None and self.is_shadowed(e.value):
             self.read(s, s.target, e.value.id, e.index, out, steps)
             return True
@@ -394,7 +414,9 @@ class Mutation(Writers, Containers, Accessors):
         if not left.ndim:
             out.append(n.Effect(n.Call(MUST_BE_ARRAY, (e.left,)), line=s.line))
         if not self.is_shadowed(e.left) or self.shadowed.get(s.target) != "array":
-            raise self.fw.unsupported(s, "an in-place update of a value that is differentiated", "write x = x + y instead of x += y")
+            raise self.fw.unsupported(
+                s, "an in-place update of a value that is differentiated", "write x = x + y instead of x += y"
+            )
         steps.steps.append(CopyStep(s.line, s.target, e.left.id))
         if e.op in ("+", "-"):
             out.append(self.fw.copy(s))
@@ -457,6 +479,9 @@ class Mutation(Writers, Containers, Accessors):
     def check_fresh(self, target: str, site: Site) -> n.Expr | None:
         """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""
         operands = tuple(
-            n.Name(i) for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs))) for i in walk.names(a) if i in self.shadowed
+            n.Name(i)
+            for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs)))
+            for i in walk.names(a)
+            if i in self.shadowed
         )
         return n.Call(CHECK_FRESH, (n.Name(target), *operands)) if target in self.shadowed and operands else None

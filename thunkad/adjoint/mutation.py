@@ -1,8 +1,9 @@
 """In-place writes in reverse.
 
-The primal runs as it was written.  The cotangent of memory that is written lives in *shadows* (:mod:`thunkad.runtime.shadows`):
-what a store put there is taken out of the shadow, and its place is set to zero, since what it overwrote has no influence
-any more.  Values that the reverse sweep reads and that may be overwritten after they were saved are copied when they are saved.
+The primal runs as it was written.  The cotangent of memory that is written lives in *shadows*
+(:mod:`thunkad.runtime.shadows`): what a store put there is taken out of the shadow, and its place is set to zero, since
+what it overwrote has no influence any more.  Values that the reverse sweep reads and that may be overwritten after they
+were saved are copied when they are saved.
 """
 
 from __future__ import annotations
@@ -29,16 +30,22 @@ TAKE_STORED = n.Ref("take_stored", runtime.take_stored)
 
 
 def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str]) -> dict[str, str]:
-    """Active names whose cotangent follows memory: 'array' (also a number, if it turns out to be one), 'container' or 'any'."""
+    """Active names whose cotangent follows memory: 'array' (also a number, if it turns out to be one), 'container' or
+    'any'."""
     out: dict[str, str] = {}
     in_place = {id(s) for s in walk.statements(resolved.function.body) if type(s) is n.Assign}
     written = {x for key, names in aliases.written_by.items() for x in names if key not in in_place}
     updated = {x for key, names in aliases.written_by.items() for x in names if key in in_place}
     for name in sorted(active):
         kind = resolved.kind(n.Name(name))
-        if not aliases.is_mutated(name) or name in aliases.functional or not has_memory(kind) or is_simple_list(resolved, aliases, name):
+        if (
+            not aliases.is_mutated(name)
+            or name in aliases.functional
+            or not has_memory(kind)
+            or is_simple_list(resolved, aliases, name)
+        ):
             continue
-        if isinstance(kind, Num) and (kind.ndim or name in written or kind.form == "array" and name in updated):
+        if isinstance(kind, Num) and (kind.ndim or name in written or (kind.form == "array" and name in updated)):
             out[name] = "array"  # what is written into is no number
         else:
             out[name] = "container" if isinstance(kind, (Sequence, Mapping, Instance)) else "any"
@@ -81,11 +88,14 @@ def _simple_classes(resolved: Resolved, aliases: Aliases) -> set[str]:
                 appended.setdefault(cls, set()).add(name)
             else:
                 other.add(cls)
-    return {cls for cls, lists in appended.items() if cls not in other and not any(_escapes(resolved, x) for x in lists)}
+    return {
+        cls for cls, lists in appended.items() if cls not in other and not any(_escapes(resolved, x) for x in lists)
+    }
 
 
 def _escapes(resolved: Resolved, name: str) -> bool:
-    """Whether the list ``name`` may be reached in another way: by a second name, out of a container, through a callee."""
+    """Whether the list ``name`` may be reached in another way: by a second name, out of a container, through a
+    callee."""
     for s in walk.statements(resolved.function.body):
         t = type(s)
         if t in (n.Append, n.Store, n.Update) and name in walk.names(s.value):
@@ -95,7 +105,7 @@ def _escapes(resolved: Resolved, name: str) -> bool:
         e, site = s.value, resolved.sites.get(id(s))
         if type(e) in (n.TupleExpr, n.ListExpr) and n.Name(name) not in e.items:
             continue  # starred: what is in it
-        if type(e) in (n.Index, n.Compare, n.Unary) or site is not None and site.how in ("rule", "constant"):
+        if type(e) in (n.Index, n.Compare, n.Unary) or (site is not None and site.how in ("rule", "constant")):
             continue
         return True
     return False
@@ -276,11 +286,15 @@ class SlotStep(Step):
 
     def reverse(self, bars: Bars) -> None:
         taken = bars.names.new("taken_bar")
-        unsure = bars.kind(self.target) is UNKNOWN  # an array takes a copy; all else holds the value, with its own shadow
+        unsure = (
+            bars.kind(self.target) is UNKNOWN
+        )  # an array takes a copy; all else holds the value, with its own shadow
         operands = (n.Name(self.target), as_key(self.key), *((self.value,) if unsure else ()))
         bars.emit(n.Assign(taken, n.Call(n.Attr(n.Name(bars.shadows), "take_entry"), operands)))
-        if type(self.value) is n.Name and self.value.id in bars.active and (
-            unsure or bars.shadowed.get(self.value.id) != "array"
+        if (
+            type(self.value) is n.Name
+            and self.value.id in bars.active
+            and (unsure or bars.shadowed.get(self.value.id) != "array")
         ):
             give(bars, self.value, n.Name(taken), maybe_zero=True)
 
@@ -327,7 +341,7 @@ class ShadowDisplayStep(Step):
     def reverse(self, bars: Bars) -> None:
         values = self.display.values if type(self.display) is n.DictExpr else self.display.items
         wanted = [v for v in values if type(v) is n.Name and v.id in bars.active and bars.shadowed.get(v.id) != "array"]
-        if any(type(v) is n.Star for v in values) or type(self.display) is n.DictExpr and None in self.display.keys:
+        if any(type(v) is n.Star for v in values) or (type(self.display) is n.DictExpr and None in self.display.keys):
             bar = bars.taken(self.target)
             if bar is not None:
                 give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]))

@@ -1,4 +1,4 @@
-"""Calls of library functions that write into an array: ``out=``, ``np.add.at``, ``np.put`` and the like, ``y.sort()``."""
+"""Calls of library functions that write into an array: ``out=``, ``np.add.at``, ``np.put``, ``y.sort()``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,13 @@ class MoveStep(Step):
             bars.emit(n.Store(n.Index(shadow, n.Index(n.Name(self.move), n.Const(0))), n.Const(0.0)))
             return
         taken = n.Name(bars.names.new("taken_bar"))
-        bars.emit(n.Assign(taken.id, n.Call(TAKE_MOVED, (shadow, n.Name(self.target), n.Name(self.move), self.value)), site="collects"))
+        bars.emit(
+            n.Assign(
+                taken.id,
+                n.Call(TAKE_MOVED, (shadow, n.Name(self.target), n.Name(self.move), self.value)),
+                site="collects",
+            )
+        )
         is_number = isinstance(self.value_kind, Num)
         give(bars, self.value, taken if is_number else n.Call(LIKE, (taken, self.value)), maybe_zero=not is_number)
 
@@ -111,7 +117,9 @@ class Writers:
             return self.mover(s, callee, args, kwargs, out, steps)
         raise self.refused(s, f"{name}, which writes into an array that is differentiated,")
 
-    def refused(self, s: Any, what: str, hint: str = "assign the result of a call that makes a new array instead") -> UnsupportedSyntaxError:
+    def refused(
+        self, s: Any, what: str, hint: str = "assign the result of a call that makes a new array instead"
+    ) -> UnsupportedSyntaxError:
         found: UnsupportedSyntaxError = self.fw.unsupported(s, what, hint)
         return found
 
@@ -121,7 +129,10 @@ class Writers:
               steps: Block) -> bool:  # fmt: skip
         parameters = _MOVERS[callee]
         bound = dict(zip((p.lstrip("=") for p in parameters), args)) | kwargs
-        target, values = bound.pop(parameters[0], None), next((bound.pop(p[1:], None) for p in parameters if p[0] == "="), None)
+        target, values = (
+            bound.pop(parameters[0], None),
+            next((bound.pop(p[1:], None) for p in parameters if p[0] == "="), None),
+        )
         if None in bound or type(target) is not n.Name or values is None or not self.is_shadowed(target):
             raise self.refused(s, f"{callee.__name__} with these arguments, of which one is differentiated,")
         casting = bound.pop("casting", None) if callee is np.copyto else None  # noqa: F841  (places can always be cast)
@@ -152,7 +163,9 @@ class Writers:
 
     # ------------------------------------------------------------ all of an array
 
-    def overwrite(self, s: n.Stmt, owner: n.Name, fn: Any, more: Any, kwargs: Any, out: list[n.Stmt], steps: Block) -> bool:
+    def overwrite(
+        self, s: n.Stmt, owner: n.Name, fn: Any, more: Any, kwargs: Any, out: list[n.Stmt], steps: Block
+    ) -> bool:
         """All of ``owner`` becomes ``fn(owner, …)``."""
         kind = self.kind(owner)
         old, new = self.temporary(kind), self.temporary(kind)
@@ -167,15 +180,19 @@ class Writers:
         steps.steps.append(WholeStep(s.line, owner.id, new))
         return True
 
-    def out_argument(self, s: Any, target: str | None, e: n.Call, site: Site, buffers: tuple[n.Expr, ...], out: list[n.Stmt],
+    def out_argument(self, s: Any, target: str | None, e: n.Call, site: Site, buffers: tuple[n.Expr, ...], out: Any,
                      steps: Block) -> bool:  # fmt: skip
         """``f(…, out=buffer)``: as ``f(…)``, and then all of the buffer is overwritten by the result."""
         buffer = self.buffer_of(s, buffers)
         where = dict(site.kwargs).get("where")
         kwargs = tuple((k, v) for k, v in site.kwargs if k not in ("out", "where"))
         place = out_position(site.callee)
-        args = site.args if any(k == "out" for k, _ in site.kwargs) or place is None else site.args[:place] + site.args[place + 1 :]
-        if not is_numpy(site.callee) or where is not None and not isinstance(site.callee, np.ufunc):
+        args = (
+            site.args
+            if any(k == "out" for k, _ in site.kwargs) or place is None
+            else site.args[:place] + site.args[place + 1 :]
+        )
+        if not is_numpy(site.callee) or (where is not None and not isinstance(site.callee, np.ufunc)):
             raise self.refused(s, "out= of this function, together with these arguments and a differentiated array,")
         if where is not None:
             return self.masked(s, target, e, site, buffer, where, args, kwargs, out, steps)
@@ -216,8 +233,8 @@ class Writers:
             raise self.refused(s, "out= with anything but one array", "write out=y instead of out=(y,)")
         return found[0]
 
-    def masked(self, s: Any, target: str | None, e: n.Call, site: Site, buffer: n.Name, where: n.Expr, args: Any, kwargs: Any,
-               out: list[n.Stmt], steps: Block) -> bool:  # fmt: skip
+    def masked(self, s: Any, target: str | None, e: n.Call, site: Site, buffer: n.Name, where: n.Expr, args: Any,
+               kwargs: Any, out: list[n.Stmt], steps: Block) -> bool:  # fmt: skip
         """``ufunc(…, out=buffer, where=mask)``: the ufunc of the chosen elements, stored where they were chosen."""
         if kwargs:
             raise self.refused(s, "where= together with other keywords on an array that is differentiated")
@@ -249,7 +266,8 @@ class Writers:
 
 
 def as_written(site: Site, kwargs: Any) -> bool:
-    """Whether a ufunc's call may stay as the user wrote it: its rule does not read the result, which the buffer replaces."""
+    """Whether a ufunc's call may stay as the user wrote it: its rule does not read the result, which the buffer
+    replaces."""
     if site.how != "rule" or site.entry is None or site.entry.layer != "library" or kwargs:
         return False
     template = template_of(site.entry)

@@ -1,4 +1,4 @@
-"""Arrays that are written in place and go by names of their own only: their cotangent is one buffer, without a look-up."""
+"""Arrays that are written in place and go by names of their own only: their cotangent is one buffer by name."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def _bindings(resolved: Resolved, aliases: Any) -> tuple[dict[str, list[n.Assign
         if type(s) is n.Assign:
             own = aliases.find(s.target)
             made.setdefault(own, []).append(s)
-            if type(s.value) in _HELD or any(aliases.find(i) == own for i in walk.names(s.value)) and has_memory(
-                resolved.kind(n.Name(s.target))
+            if type(s.value) in _HELD or (
+                any(aliases.find(i) == own for i in walk.names(s.value)) and has_memory(resolved.kind(n.Name(s.target)))
             ):
                 spoil([s.target, *mine])
         elif type(s) in (n.Store, n.Update) and type(s.target) is n.Attr:

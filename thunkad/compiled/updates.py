@@ -1,7 +1,7 @@
 """In-place operators on what is known only when the code runs: ``x += v``, ``x[k] += v``, ``x.name += v``.
 
-What is updated may be an array (written in place), a list (extended) or a number (rebound).  Each function does what the
-statement does and returns a function ``undo`` for the reverse sweep, which takes that run's shadows.
+What is updated may be an array (written in place), a list (extended) or a number (rebound).  Each function does what
+the statement does and returns a function ``undo`` for the reverse sweep, which takes that run's shadows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 #: Operators in place → the operator that makes a new value.
 OUT_OF_PLACE = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul, operator.itruediv: operator.truediv,
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul, operator.itruediv:
+    operator.truediv,
     operator.ifloordiv: operator.floordiv, operator.imod: operator.mod, operator.ipow: operator.pow,
     operator.imatmul: operator.matmul, operator.ior: operator.or_,
 }  # fmt: skip
@@ -108,7 +109,9 @@ def update_entry(pull: Any, fn: Any, x: Any, key: Any, v: Any) -> Callable[[Any]
             hint="write x[k] = x[k] + y instead of x[k] += y",
         )
     if isinstance(x, list) and isinstance(key, slice):
-        raise UnsupportedSyntaxError("a slice of a list is updated in place", hint="use list.extend or a loop over the items")
+        raise UnsupportedSyntaxError(
+            "a slice of a list is updated in place", hint="use list.extend or a loop over the items"
+        )
     new, undo = update(pull, fn, x[key], v)
     x[key] = new
     position = key + len(x) if isinstance(x, list) and key < 0 else key
@@ -142,7 +145,11 @@ def update_attribute(pull: Any, fn: Any, x: Any, name: str, v: Any) -> Callable[
         _, array = update(pull, fn, getattr(x, name), v)
         return lambda shadows: array(shadows, ZERO)[1]
     cls = type(x)
-    if isinstance(x, np.ndarray) or isinstance(getattr(cls, name, None), property) or cls.__setattr__ is not object.__setattr__:
+    if (
+        isinstance(x, np.ndarray)
+        or isinstance(getattr(cls, name, None), property)
+        or cls.__setattr__ is not object.__setattr__
+    ):
         raise UnsupportedSyntaxError(
             f"{cls.__qualname__}.{name} is updated in place, and setting it runs code that is known only at run time",
             hint=f"write x.{name} = x.{name} + y instead of x.{name} += y",
@@ -159,7 +166,8 @@ def update_attribute(pull: Any, fn: Any, x: Any, name: str, v: Any) -> Callable[
 
 
 def change(pull: Any, x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """``x.name(*args, **kwargs)``, which may change ``x``; ``undo(shadows, result_bar)`` gives the cotangents of the arguments."""
+    """``x.name(*args, **kwargs)``, which may change ``x``; ``undo(shadows, result_bar)`` gives the cotangents of the
+    arguments."""
     if isinstance(x, np.ndarray):
         return _change_array(x, name, *args, **kwargs)
     method = getattr(type(x), name, None)

@@ -236,7 +236,9 @@ def _popitem(x: dict[Any, Any]) -> tuple[Any, Undo]:
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
         pair = shadows.take(found, ZERO)
-        shadows.of(x)[found[0]] = pair[1] if isinstance(pair, tuple) and isinstance(found[1], (float, complex, np.number)) else ZERO
+        shadows.of(x)[found[0]] = (
+            pair[1] if isinstance(pair, tuple) and isinstance(found[1], (float, complex, np.number)) else ZERO
+        )
         return [], {}
 
     return found, undo

@@ -1,8 +1,8 @@
 """Cotangents of memory that is written in place: they follow the memory, not the names.
 
-One :class:`Shadows` belongs to one run of a pullback.  An array's shadow is a buffer of the allocation that it lives in, seen
-through the same address and strides, so every view of one array has the same view of one shadow.  A list, dict or object has
-a container of slots for the numbers in it; arrays in it are found by their own memory.
+One :class:`Shadows` belongs to one run of a pullback.  An array's shadow is a buffer of the allocation that it lives in,
+seen through the same address and strides, so every view of one array has the same view of one shadow.  A list, dict or
+object has a container of slots for the numbers in it; arrays in it are found by their own memory.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ class Shadows:
     # ------------------------------------------------------------ arrays
 
     def of(self, x: Any) -> Any:
-        """The shadow of ``x``: a zeroed array of its layout, or a list or dict of slots; a zero tangent for anything else."""
+        """The shadow of ``x``: a zeroed array of its layout, or a list or dict of slots; a zero tangent for anything
+        else."""
         if isinstance(x, np.ndarray):
             return self._array(x)
         if isinstance(x, (list, tuple)):
             return self._container(x, lambda: [ZERO] * len(x))
-        if isinstance(x, dict) or hasattr(x, "__dict__") and not isinstance(x, type) or hasattr(type(x), "__slots__"):
+        if isinstance(x, dict) or (hasattr(x, "__dict__") and not isinstance(x, type)) or hasattr(type(x), "__slots__"):
             return self._container(x, dict) if not isinstance(x, (tuple, float, int, complex, np.generic)) else ZERO
         return ZERO
 
@@ -47,7 +48,9 @@ class Shadows:
         kind = x.dtype.kind
         if kind == "O":
             raise UnsupportedSyntaxError("an array of objects that is changed in place", hint="use a list instead")
-        dtype, scale = (x.dtype, 1) if kind in "fc" else (np.dtype(float), 8)  # eight bytes for each byte of integers or truths
+        dtype, scale = (
+            (x.dtype, 1) if kind in "fc" else (np.dtype(float), 8)
+        )  # eight bytes for each byte of integers or truths
         root = x
         while isinstance(root.base, np.ndarray):
             root = root.base
@@ -57,7 +60,8 @@ class Shadows:
         _, low, memory = self._arrays[id(root)]
         if repeats_memory(x):
             raise UnsupportedSyntaxError(
-                "an array that repeats memory (np.broadcast_to, sliding_window_view) is in use while its base is written in place",
+                "an array that repeats memory (np.broadcast_to, sliding_window_view) is in use "
+                "while its base is written in place",
                 hint="take a copy of it, or of its base, first",
             )
         offset = x.__array_interface__["data"][0] - low
@@ -101,7 +105,9 @@ class Shadows:
             for k in x_bar:
                 self.add_entry(x, k, getattr(x, k, None), x_bar[k])
         else:
-            raise CotangentError(f"a cotangent of an object of type {type(x).__name__} is of type {type(x_bar).__name__}")
+            raise CotangentError(
+                f"a cotangent of an object of type {type(x).__name__} is of type {type(x_bar).__name__}"
+            )
 
     def _add_then(self, x: Then, x_bar: Any) -> None:
         """Add a cotangent of a container as it was when it was read."""
@@ -115,7 +121,8 @@ class Shadows:
             self.add_entry(x.x, k, item, x_bar[k])
 
     def add_entry(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
-        """Add the cotangent of an entry that was read from a container: by memory if it has some, else into its slot."""
+        """Add the cotangent of an entry that was read from a container: by memory if it has some, else into its
+        slot."""
         item_bar = unthunk(item_bar)
         if isinstance(item_bar, AbstractZero):
             return
@@ -123,12 +130,16 @@ class Shadows:
             if not isinstance(item, np.ndarray):
                 index_add(self._array(x), key, item_bar)
             return
-        if isinstance(item, types.MethodType) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
+        if (
+            isinstance(item, types.MethodType) and item.__self__ is x
+        ):  # the cotangent of a bound method is that of its owner
             self.add(x, item_bar)
             return
         if isinstance(item, FUNCTIONS):
             item_bar = self._numbers_held(item, item_bar)
-        if not isinstance(item, VALUES) and (isinstance(item, (np.ndarray, list, tuple, dict, Then)) or isinstance(item_bar, Tangent)):
+        if not isinstance(item, VALUES) and (
+            isinstance(item, (np.ndarray, list, tuple, dict, Then)) or isinstance(item_bar, Tangent)
+        ):
             self.add(item, item_bar)
             return
         self.add_slot(x, key, item_bar)
@@ -157,7 +168,8 @@ class Shadows:
             slots[key] = add(slots[key], item_bar)
 
     def add_slice(self, x: Any, key: slice, part: Any) -> None:
-        """Add the slots of ``part``, which is the list or tuple ``x[key]``, to those of ``x``; a slice of an array is a view."""
+        """Add the slots of ``part``, which is the list or tuple ``x[key]``, to those of ``x``; a slice of an array is
+        a view."""
         if isinstance(x, np.ndarray):
             return
         slots, more = self.of(x), self.of(part)
@@ -174,7 +186,8 @@ class Shadows:
     def _numbers_held(self, f: Any, f_bar: Any) -> Any:
         """The cotangent of a function without that of memory it holds, which is added to shadows here.
 
-        What a function reads from memory it reads when it is called, not when it is made, and a recursive one is in memory
+        What a function reads from memory it reads when it is called, not when it is made, and a recursive one is in
+        memory
         that it holds itself.
         """
         if isinstance(f_bar, AbstractZero):
@@ -256,7 +269,9 @@ class Shadows:
     def take_entry(self, x: Any, key: Any, value: Any = None) -> Any:
         """The cotangent of the number ``value`` that was stored at ``key``, whose slot is zero before that."""
         if isinstance(x, np.ndarray):
-            return unless_cut(unbroadcast(take_stored(self._array(x), key), value), x, value)  # an array takes a copy of what is stored
+            return unless_cut(
+                unbroadcast(take_stored(self._array(x), key), value), x, value
+            )  # an array takes a copy of what is stored
         slots = self.of(x)
         if isinstance(slots, dict):
             return slots.pop(key, ZERO)
@@ -271,8 +286,10 @@ class Shadows:
             return self._collect_then(x)
         slots = self.of(x)
         if isinstance(x, (list, tuple)):
-            return type(x)(self._collected(x, slots, k, v) for k, v in enumerate(x)) if not hasattr(x, "_fields") else type(x)(
-                *(self._collected(x, slots, k, v) for k, v in enumerate(x))
+            return (
+                type(x)(self._collected(x, slots, k, v) for k, v in enumerate(x))
+                if not hasattr(x, "_fields")
+                else type(x)(*(self._collected(x, slots, k, v) for k, v in enumerate(x)))
             )
         if isinstance(x, dict):
             return {k: self._collected(x, slots, k, v) for k, v in x.items()}
@@ -293,7 +310,11 @@ class Shadows:
         return type(x.x)(*parts) if hasattr(x.x, "_fields") else type(x.x)(parts)
 
     def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
-        if isinstance(value, (np.ndarray, list, tuple, dict, Then)) or hasattr(value, "__dict__") and not callable(value):
+        if (
+            isinstance(value, (np.ndarray, list, tuple, dict, Then))
+            or (hasattr(value, "__dict__")
+            and not callable(value))
+        ):
             return self.collect(value)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
 
@@ -350,7 +371,8 @@ def unless_cut(v_bar: Any, y: Any, v: Any) -> Any:
 
 
 class Then:
-    """A list, dict or object ``x`` with the entries that it had at some time; entries of such a sort are ``Then`` themselves."""
+    """A list, dict or object ``x`` with the entries that it had at some time; entries of such a sort are ``Then``
+    themselves."""
 
     def __init__(self, x: Any, entries: Any) -> None:
         self.x, self.entries = x, entries
@@ -368,7 +390,7 @@ def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
         made.entries.extend(then(v, seen) for v in x)
         return made
     fields = x if isinstance(x, dict) else _fields(x) if not callable(x) else None
-    if fields is None or not fields and not isinstance(x, dict):
+    if fields is None or (not fields and not isinstance(x, dict)):
         return x
     made = seen[id(x)] = Then(x, {})
     made.entries.update((k, then(v, seen)) for k, v in fields.items())
@@ -403,11 +425,10 @@ def check_fresh(value: Any, *args: Any) -> None:
     for a in args:
         if shares(value, a):
             raise UnsupportedSyntaxError(
-                "a function returns a view of its argument (or the argument itself), and that memory is written in place",
+                "a function returns a view of its argument (or the argument itself), "
+                "and that memory is written in place",
                 hint="return a copy, or write the operation out where the memory is changed",
             )
-
-
 
 
 def must_be_array(x: Any) -> None:
