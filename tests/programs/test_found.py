@@ -1,0 +1,136 @@
+"""Programs that random ones were cut down to, each for a fault that it showed."""
+
+from __future__ import annotations
+
+import pytest
+
+from checking import Program
+from tables import check, programs
+
+TABLE = """
+=== residual_rebound_by_a_loop_of_another_entry | a = 0.37, u = A, v = B
+w = u * v
+for e in u:
+    v = a
+return u * v + w * a
+=== temporaries_of_a_starred_call_in_a_loop | a = 0.37, u = A
+def g(p, q=0.3, *, shift=0.1):
+    return p * q + shift
+def f(a, u):
+    for e in u:
+        for k in range(2):
+            a = g(*[2, a], **{"shift": e})
+    return a
+=== starred_call_in_a_branch_in_a_loop | a = 0.37, u = A
+def g(p, q=0.3, *, shift=0.1):
+    return p * q + shift
+def f(a, u):
+    b = a
+    for e in u:
+        if a > 0.2:
+            b, a = g(*[0.3, a], **{"shift": b}), b
+    return a * b
+=== bound_by_the_loop_only | u = A
+for e in u:
+    late = u - 1
+return u[0] * late + u
+=== bound_by_the_loop_only_and_read_in_it | a = 0.37, b = 0.81
+for k in range(3):
+    if k > 0:
+        b = b * late
+    late = a * k
+return b * late
+=== bound_by_one_arm_only | a = 0.37, u = A
+c = a
+if c < 0.9:
+    t = u
+    late = -t
+if 0.1 < a < 0.05:
+    c = c * late
+return u * c
+=== never_bound | a = 0.37
+b = a * late
+late = a
+return b
+=== loop_in_an_arm_that_did_not_run | a = 0.1, u = A
+if a <= 0.2:
+    return a
+for e in u:
+    a = a * e
+return a
+=== test_of_a_while_binds_what_its_body_reads | a = 0.37, b = 0.81
+while (y := a * b) < 3:
+    a = a + y
+return a
+=== value_is_a_carried_name | a = 0.37, b = 0.81
+y = a
+for i in range(3):
+    y = y * b
+return y
+=== product_with_one_is_new_memory | m = M, x = A
+t = m * 1.0
+t += x
+return t * t
+=== carried_cotangents_swapped_in_a_branch | a = 0.2, b = -0.3, u = A
+c = 0.5
+n = 0
+while n < 3 and b < c:
+    n += 1
+    c, b = b - c, (a if np.sum(u) > 50 else c)
+return u * c
+=== index_of_what_may_be_unbound | a = 0.37, u = A, v = B
+def g(t, s):
+    for k in u:
+        return t * s
+    return t + s
+def f(a, u, v):
+    def g(t, s):
+        for k in u:
+            return t * s
+        return t + s
+    w = u
+    u = g(u, a)
+    for e in u:
+        v = np.concatenate([v[:1], w[1:]]) - a
+        if e < -5:
+            return u
+    return np.sum(u * v)
+=== list_that_only_grows_beside_arrays | u = A, a = 0.37
+for e in [a, 2.0]:
+    c, b = sum([a * t for t in u]), np.sum(u)
+return min(c, b) * max(c, b, 0.1)
+=== starred_item_in_a_list_in_a_loop | a = 0.37, u = A
+total = 0.0
+for c in reversed([a, *u]):
+    total = total + sum([c * e for e in u])
+return total
+=== map_over_filter | u = A
+return sum(map(lambda e: e * e, filter(lambda e: e > 0, u)))
+=== closure_that_calls_itself | x = 0.7
+def g(n):
+    if n == 0:
+        return x
+    return g(n - 1) * x
+return g(3)
+=== partial_made_inside | a = 0.37, u = A
+import functools
+p = functools.partial(np.multiply, a)
+q = functools.partial(lambda s, t, k=1.0: s * t * k, k=a)
+return p(u) + q(u, 2.0) + functools.partial(q, a)(u)
+=== two_lists_grow | u = A
+rows, twice = [], []
+for e in u:
+    rows.append(e * e)
+    twice.append(2 * e)
+return sum(rows) * sum(twice)
+=== argument_of_a_dead_arm | x = 0.7
+def g(a, b=2.0, c=None):
+    return a * b if c is None else a * c
+def f(x):
+    return g(x) + g(x, c=x)
+"""
+
+
+@pytest.mark.parametrize("program", programs(TABLE))
+def test_found(program: Program) -> None:
+    check(program)
