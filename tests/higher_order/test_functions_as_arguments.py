@@ -77,3 +77,16 @@ def test_a_rule_that_takes_derivatives() -> None:
     assert ad.jvp(f, (2.0,), (1.0,))[1] == 12.0
     with pytest.raises(ad.UnsupportedSyntaxError, match="applied"):
         ad.grad(ad.grad(f))(2.0)
+
+
+def scaled_by_a_default(b):
+    made = [lambda x, b=b: x * b + b]
+    return made[int(b > 100)](2.0) ** 2
+
+
+def test_default_values_with_tangents() -> None:
+    assert ad.grad(scaled_by_a_default)(1.0) == 18.0
+    assert ad.jvp(scaled_by_a_default, (1.0,), (1.0,))[1] == 18.0
+    assert ad.linearize(scaled_by_a_default, 1.0)[1](1.0) == 18.0
+    with pytest.raises(ad.UnsupportedSyntaxError, match="default values"):
+        ad.hvp(scaled_by_a_default, (1.0,), (1.0,))

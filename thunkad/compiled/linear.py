@@ -21,7 +21,7 @@ from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import FRULE, name_of
 from thunkad.runtime.cotangents import dense, entry
-from thunkad.runtime.dots import tangent_buffer
+from thunkad.runtime.dots import defaults_dot, tangent_buffer
 from thunkad.runtime.residuals import snapshot
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
@@ -106,6 +106,7 @@ class LinearCalls:
 
         def linear(fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Any:
             dots = signature.bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments
+            dots = {**defaults_dot(fn_dot), **dots}
             return second.cell.cell_contents(saved, *(_given(dots.get(p, ZERO), v) for p, v in wanted))
 
         return value, linear

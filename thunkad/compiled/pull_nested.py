@@ -9,12 +9,12 @@ import numpy as np
 
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, by_keyword, callee_bar, fixed_count, fixed_dots
-from thunkad.errors import ArgumentError
+from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.columns import column, directions, side_by_side
 from thunkad.runtime.cotangents import add, dense, entry
-from thunkad.runtime.dots import tangent_for
+from thunkad.runtime.dots import defaults_dot, tangent_for
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
 
@@ -245,6 +245,12 @@ class Nested:
         return self.dual(d, bound.values, self.dots_of(spec.f, fn_dot, bound, arg_dots, kwarg_dots))
 
     def dots_of(self, f: Any, f_dot: Any, bound: Bound, arg_dots: Any, kwarg_dots: Any) -> dict[str, Any]:
+        if defaults_dot(f_dot):
+            raise UnsupportedSyntaxError(
+                "a second derivative through a function made inside, whose default values are differentiated, "
+                "is not supported",
+                hint="let the function read the variable itself instead of a default value",
+            )
         dots = dict(zip(bound.names, fixed_dots(f, f_dot)))
         for (p, k), dot in zip(bound.own, arg_dots):
             if k is None:

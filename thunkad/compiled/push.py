@@ -21,6 +21,7 @@ from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.dots import defaults_dot
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 Args = tuple[Any, ...]
@@ -85,7 +86,7 @@ class Push:
         if is_nested(fn):
             return self.forwarding.derivatives.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.FunctionType):
-            return self.function(fn, args, arg_dots, kwargs, kwarg_dots)
+            return self.function(fn, args, arg_dots, kwargs, kwarg_dots, fn_dot)
         wrapped = getattr(fn, "__wrapped__", None)
         if type(fn).__name__ == "_lru_cache_wrapper" and wrapped is not None:
             return self.whole(wrapped, ZERO, args, arg_dots, kwargs, kwarg_dots)
@@ -137,7 +138,9 @@ class Push:
             raise no_frule(rule.target, None)
         return found
 
-    def function(self, fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+    def function(
+        self, fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs, fn_dot: Any = ZERO
+    ) -> Both:
         """A Python function: compiled for the kinds of these arguments and for the tangents that there are."""
         if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
@@ -146,6 +149,7 @@ class Push:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         tangents = signature.bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments
+        tangents = {**defaults_dot(fn_dot), **tangents}
         names = tuple(bound.arguments)
         values = tuple(bound.arguments.values())
         kinds = tuple(map(kind_of, values))

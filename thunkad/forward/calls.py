@@ -27,10 +27,11 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime import cotangents
-from thunkad.runtime.dots import spread
+from thunkad.runtime.dots import closure_dot, spread
 from thunkad.tangents import Tangent
 
 SPREAD = n.Ref("spread", spread)
+CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 
 #: Marks calls of generated code and of callees that are known at run time: they may have effects.
 EFFECT = "effect"
@@ -228,6 +229,16 @@ class Calls:
         callee_dot = push.dot(callee)
         call = n.Call(self.callees.push(), (callee, callee_dot, arg_dots, kwarg_dots, *site.args), site.kwargs)
         self.both(s, target, site, call)
+
+    def closure(self, e: n.Closure) -> n.Expr:
+        """The tangent of a function that is made here."""
+        positional = [p.name for p in e.function.params if p.kind == "positional" and p.name not in e.function.captures]
+        defaults = {**dict(zip(positional[len(positional) - len(e.defaults) :], e.defaults)), **dict(e.kw_defaults)}
+        moving = {p: self.push.dot(v) for p, v in defaults.items() if self.push.moves(v)}
+        kwargs: tuple[tuple[str | None, n.Expr], ...] = ()
+        if moving:
+            kwargs = (("defaults", n.DictExpr(tuple(map(n.Const, moving)), tuple(moving.values()))),)
+        return n.Call(CLOSURE_DOT, tuple(map(self.push.dot, e.captures)), kwargs)
 
     def starred(self, a: n.Expr) -> n.Expr:
         if type(a) is n.Star and not self.push.moves(a):

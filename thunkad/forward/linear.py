@@ -315,6 +315,8 @@ class Split:
         """``s`` with what it reads of the primal half under names that still mean the same when it runs."""
         if type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call and s.value.func == UPDATE_FIELD:
             raise NotSeparable("an object that is changed")
+        if type(s) is n.Assign and type(s.value) is n.Call and getattr(s.value.func, "name", "") == "view_like":
+            raise NotSeparable("what goes by the identity of memory")
         found: dict[str, n.Expr] = {}
 
         def expression(e: n.Expr) -> n.Expr:

@@ -34,7 +34,6 @@ UPDATE_ENTRY = n.Ref("update_entry", dots.update_entry)
 UPDATE_FIELD = n.Ref("update_field", dots.update_field)
 UPDATE_ARRAY = n.Ref("update_array", dots.update_array)
 BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
-CLOSURE_DOT = n.Ref("closure_dot", dots.closure_dot)
 
 #: The methods of shadows, each with the places of its arguments that are cotangents.
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
@@ -218,7 +217,7 @@ class Push:
         elif t is n.Attr:
             self.field(target, e)
         elif t is n.Closure:
-            self.tangent(target, n.Call(CLOSURE_DOT, tuple(map(self.dot, e.captures))), fresh=True)
+            self.tangent(target, self.calls.closure(e), fresh=True)
         elif t is n.SetExpr and self.moves(e):
             raise self.unsupported("a set of values with tangents")
         else:

@@ -179,9 +179,19 @@ def _has_fields(x: Any) -> bool:
     return named and not callable(x) and not isinstance(x, values)
 
 
-def closure_dot(*captures: Any) -> Any:
-    """The tangent of a function made inside another one: that of what it captured."""
-    return Tangent(functools.partial, {"args": captures})
+def closure_dot(*captures: Any, defaults: dict[str, Any] | None = None) -> Any:
+    """The tangent of a function made inside another one: that of what it captured and of its default values."""
+    if defaults is None:
+        return Tangent(functools.partial, {"args": captures})
+    return Tangent(functools.partial, {"args": captures, "func": Tangent(types.FunctionType, {"defaults": defaults})})
+
+
+def defaults_dot(f_dot: Any) -> dict[str, Any]:
+    """The tangents of default values in the tangent of a function, by parameter."""
+    if not isinstance(f_dot, Tangent):
+        return {}
+    found = f_dot["defaults"] if f_dot.cls is types.FunctionType else entry(f_dot["func"], "defaults")
+    return found if isinstance(found, dict) else {}
 
 
 def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
