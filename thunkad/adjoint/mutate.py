@@ -74,9 +74,8 @@ class Mutation(Writers, Containers, Accessors):
             self.fw.resolved.kinds[name] = self.kind(e)
             return n.Name(name)
         if type(e) in (n.TupleExpr, n.ListExpr):
-            return type(e)(tuple(self.kept(s, x, out) for x in e.items))
-        if type(e) is n.Slice:
-            return e
+            display: Any = type(e)
+            return display(tuple(self.kept(s, x, out) for x in e.items))
         return e
 
     def may_change(self, s: n.Stmt, e: n.Expr) -> bool:
@@ -134,9 +133,8 @@ class Mutation(Writers, Containers, Accessors):
                 if self.shadowed[name] == "array" or not self.may_change(s, n.Name(name)):
                     continue
                 then = self.fw.names.new(f"{name}_then")
-                made = [
-                    k for k, x in enumerate(out[place:], place + 1) if name in walk.writes(x)
-                ]  # by this very statement
+                # By this very statement.
+                made = [k for k, x in enumerate(out[place:], place + 1) if name in walk.writes(x)]
                 out.insert(made[-1] if made else place, n.Assign(then, n.Call(THEN, (n.Name(name),)), line=s.line))
                 step.then = {**step.then, name: then}
 

@@ -244,6 +244,7 @@ class ReadStep(Step):
     def reverse(self, bars: Bars) -> None:
         mode = bars.shadowed[self.source]
         scalar = isinstance(self.target_kind, Num) and self.target_kind.is_scalar
+        operands: tuple[n.Expr, ...]
         if type(self.index) is n.Slice and mode != "array" and self.target in bars.shadowed:
             operands = (n.Name(self.source), as_key(self.index), n.Name(self.target))
             bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_slice"), operands)))
@@ -286,9 +287,8 @@ class SlotStep(Step):
 
     def reverse(self, bars: Bars) -> None:
         taken = bars.names.new("taken_bar")
-        unsure = (
-            bars.kind(self.target) is UNKNOWN
-        )  # an array takes a copy; all else holds the value, with its own shadow
+        # An array takes a copy; all else holds the value, with its own shadow.
+        unsure = bars.kind(self.target) is UNKNOWN
         operands = (n.Name(self.target), as_key(self.key), *((self.value,) if unsure else ()))
         bars.emit(n.Assign(taken, n.Call(n.Attr(n.Name(bars.shadows), "take_entry"), operands)))
         if (

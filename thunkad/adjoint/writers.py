@@ -129,13 +129,12 @@ class Writers:
               steps: Block) -> bool:  # fmt: skip
         parameters = _MOVERS[callee]
         bound = dict(zip((p.lstrip("=") for p in parameters), args)) | kwargs
-        target, values = (
-            bound.pop(parameters[0], None),
-            next((bound.pop(p[1:], None) for p in parameters if p[0] == "="), None),
-        )
+        target = bound.pop(parameters[0], None)
+        values = next((bound.pop(p[1:], None) for p in parameters if p[0] == "="), None)
         if None in bound or type(target) is not n.Name or values is None or not self.is_shadowed(target):
             raise self.refused(s, f"{callee.__name__} with these arguments, of which one is differentiated,")
-        casting = bound.pop("casting", None) if callee is np.copyto else None  # noqa: F841  (places can always be cast)
+        if callee is np.copyto:
+            bound.pop("casting", None)  # places can always be cast
         if callee is np.copyto and "where" not in bound:
             out.append(self.fw.copy(s))
             self.write(s, n.Index(target, n.Const(Ellipsis)), values, out, steps)
@@ -229,9 +228,10 @@ class Writers:
             for x in walk.statements(self.fw.resolved.function.body):
                 if type(x) is n.Assign and x.target == name and type(x.value) is n.TupleExpr:
                     found = x.value.items
-        if len(found) != 1 or not self.is_shadowed(found[0]) or not isinstance(self.kind(found[0]), Num):
+        array = found[0] if len(found) == 1 else None
+        if type(array) is not n.Name or not self.is_shadowed(array) or not isinstance(self.kind(array), Num):
             raise self.refused(s, "out= with anything but one array", "write out=y instead of out=(y,)")
-        return found[0]
+        return array
 
     def masked(self, s: Any, target: str | None, e: n.Call, site: Site, buffer: n.Name, where: n.Expr, args: Any,
                kwargs: Any, out: list[n.Stmt], steps: Block) -> bool:  # fmt: skip

@@ -163,7 +163,8 @@ def operands(e: n.Expr, site: Site | None) -> tuple[str, ...]:
         if site.how == "constant":
             return ()
         read = read_for_shape(site.callee) if site.how == "rule" else ()
-        out = [i for k, a in enumerate(site.args) if k not in read for i in walk.names(a)] + [i for _, a in site.kwargs for i in walk.names(a)]
+        out = [i for k, a in enumerate(site.args) if k not in read for i in walk.names(a)]
+        out += [i for _, a in site.kwargs for i in walk.names(a)]
         out += [i for _, a in site.bound for i in walk.names(a)]
         if isinstance(site.callee, (n.Name, n.Attr)):
             out += walk.names(site.callee)

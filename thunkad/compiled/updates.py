@@ -21,9 +21,9 @@ from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 #: Operators in place → the operator that makes a new value.
 OUT_OF_PLACE = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul, operator.itruediv:
-    operator.truediv,
-    operator.ifloordiv: operator.floordiv, operator.imod: operator.mod, operator.ipow: operator.pow,
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv, operator.imod: operator.mod,
+    operator.ipow: operator.pow,
     operator.imatmul: operator.matmul, operator.ior: operator.or_,
 }  # fmt: skip
 
@@ -144,7 +144,7 @@ def update_attribute(pull: Any, fn: Any, x: Any, name: str, v: Any) -> Callable[
     if isinstance(x, np.ndarray) and name in ("real", "imag"):
         _, array = update(pull, fn, getattr(x, name), v)
         return lambda shadows: array(shadows, ZERO)[1]
-    cls = type(x)
+    cls: Any = type(x)
     if (
         isinstance(x, np.ndarray)
         or isinstance(getattr(cls, name, None), property)

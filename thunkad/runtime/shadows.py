@@ -1,8 +1,8 @@
 """Cotangents of memory that is written in place: they follow the memory, not the names.
 
-One :class:`Shadows` belongs to one run of a pullback.  An array's shadow is a buffer of the allocation that it lives in,
-seen through the same address and strides, so every view of one array has the same view of one shadow.  A list, dict or
-object has a container of slots for the numbers in it; arrays in it are found by their own memory.
+One :class:`Shadows` belongs to one run of a pullback.  An array's shadow is a buffer of the allocation that it lives
+in, seen through the same address and strides, so every view of one array has the same view of one shadow.  A list, dict
+or object has a container of slots for the numbers in it; arrays in it are found by their own memory.
 """
 
 from __future__ import annotations
@@ -48,9 +48,8 @@ class Shadows:
         kind = x.dtype.kind
         if kind == "O":
             raise UnsupportedSyntaxError("an array of objects that is changed in place", hint="use a list instead")
-        dtype, scale = (
-            (x.dtype, 1) if kind in "fc" else (np.dtype(float), 8)
-        )  # eight bytes for each byte of integers or truths
+        # Eight bytes for each byte of integers or truths.
+        dtype, scale = (x.dtype, 1) if kind in "fc" else (np.dtype(float), 8)
         root = x
         while isinstance(root.base, np.ndarray):
             root = root.base
@@ -102,8 +101,8 @@ class Shadows:
             for k in x_bar:
                 self.add_entry(x, k, x[k], x_bar[k])
         elif isinstance(x_bar, Tangent):
-            for k in x_bar:
-                self.add_entry(x, k, getattr(x, k, None), x_bar[k])
+            for name in x_bar:
+                self.add_entry(x, name, getattr(x, name, None), x_bar[name])
         else:
             raise CotangentError(
                 f"a cotangent of an object of type {type(x).__name__} is of type {type(x_bar).__name__}"
@@ -269,9 +268,8 @@ class Shadows:
     def take_entry(self, x: Any, key: Any, value: Any = None) -> Any:
         """The cotangent of the number ``value`` that was stored at ``key``, whose slot is zero before that."""
         if isinstance(x, np.ndarray):
-            return unless_cut(
-                unbroadcast(take_stored(self._array(x), key), value), x, value
-            )  # an array takes a copy of what is stored
+            # An array takes a copy of what is stored.
+            return unless_cut(unbroadcast(take_stored(self._array(x), key), value), x, value)
         slots = self.of(x)
         if isinstance(slots, dict):
             return slots.pop(key, ZERO)
@@ -310,10 +308,8 @@ class Shadows:
         return type(x.x)(*parts) if hasattr(x.x, "_fields") else type(x.x)(parts)
 
     def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
-        if (
-            isinstance(value, (np.ndarray, list, tuple, dict, Then))
-            or (hasattr(value, "__dict__")
-            and not callable(value))
+        if isinstance(value, (np.ndarray, list, tuple, dict, Then)) or (
+            hasattr(value, "__dict__") and not callable(value)
         ):
             return self.collect(value)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
