@@ -27,6 +27,13 @@ class AssignedGlobals:
         self.active: dict[tuple[int, str], tuple[Any, Place]] = {}
         self.readers: dict[tuple[int, str], dict[Any, None]] = {}
 
+    def copy(self) -> AssignedGlobals:
+        """The same facts for a world that adds its own."""
+        made = AssignedGlobals()
+        made.active = self.active
+        made.readers = {key: dict(readers) for key, readers in self.readers.items()}
+        return made
+
     def note(self, world: Any, resolved: Resolved, name: str, value: n.Expr, line: int) -> None:
         """``resolved`` assigns ``value`` to ``name``."""
         owner, place = resolved.owner, resolved.place(line)

@@ -80,7 +80,7 @@ class Root:
     ``snapshot`` is the table that new specializations resolve in: that of the first one, until it is refreshed.
     """
 
-    LIMIT = 256  # specializations that are kept; a function called with ever new functions as arguments has ever more
+    LIMIT = 256  # what is kept of a function that is called with ever new functions as arguments, or meets them when it runs
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
@@ -169,7 +169,7 @@ class Root:
             snapshot = TABLE.snapshot if policy.current() == "auto" else world.snapshot
             kept = self.rebuild(kept, snapshot, f"{broken} was bound to something else")
             world = kept.specialization.world
-        elif world.is_dynamic and not world.late.holds():
+        elif world.is_dynamic and (not world.late.holds() or len(world.late.records) > self.LIMIT):
             world.renew_late(world.snapshot)
         now, token = TABLE.snapshot, abstract_token()
         unseen = world.is_dynamic and world.late.unseen
