@@ -55,11 +55,7 @@ class World(Lookups):
 
     def __init__(self, snapshot: Snapshot, label: str, early: World | None = None) -> None:
         super().__init__(snapshot, label, early)
-<<<<<<< HEAD
-        self.assigned: AssignedGlobals = AssignedGlobals() if early is None else early.assigned
-=======
-        self.assigned = AssignedGlobals() if early is None else early.assigned.copy()
->>>>>>> b497558 (wip)
+        self.assigned: AssignedGlobals = AssignedGlobals() if early is None else early.assigned.copy()
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
