@@ -125,10 +125,6 @@ def is_fresh(e: n.Expr) -> bool:
     return False
 
 
-def count_names(e: n.Expr, name: str) -> int:
-    return sum(i == name for i in walk.names(e))
-
-
 def demanded(statements: tuple[n.Stmt, ...], needed: set[str]) -> list[n.Stmt]:
     """Those of a straight line that ``needed`` names depend on."""
     out: list[n.Stmt] = []

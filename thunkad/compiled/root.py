@@ -80,7 +80,8 @@ class Root:
     ``snapshot`` is the table that new specializations resolve in: that of the first one, until it is refreshed.
     """
 
-    LIMIT = 256  # what is kept of a function that is called with ever new functions as arguments, or meets them when it runs
+    #: What is kept of a function that is called with ever new functions as arguments, or meets them when it runs.
+    LIMIT = 256
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
