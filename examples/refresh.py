@@ -1,5 +1,6 @@
 """A rule that is redefined after use: the pinned result with its warning, then ``refresh()`` and the new gradient."""
 
+import textwrap
 import warnings
 
 import numpy as np
@@ -19,6 +20,10 @@ def energy(x):
 def show(what, gradient, expected) -> None:
     print(f"  {what}: {np.array2string(np.asarray(gradient), precision=3)}")
     np.testing.assert_allclose(gradient, expected)
+
+
+def quote(text) -> None:
+    print(textwrap.indent(str(text), "    "))
 
 
 def main() -> None:
@@ -48,10 +53,16 @@ def main() -> None:
     stale = [w for w in caught if issubclass(w.category, ad.StaleRuleWarning)]
     if len(stale) != 1:
         raise SystemExit(f"one StaleRuleWarning was expected, {len(stale)} came")
-    print(f"  the result is pinned, and says so:\n    {stale[0].category.__name__}: {stale[0].message}")
+    print("  the result is pinned, and says so:")
+    quote(f"{stale[0].category.__name__}: {stale[0].message}")
+    print("  explain() still shows the first rule:")
+    quote(ad.explain(energy))
 
-    print(f"  refresh() reports:\n    {ad.refresh()}")
+    print("  refresh() reports:")
+    quote(ad.refresh())
     show("after refresh(), the second rule   ", gradient(x), np.clip(2 * x, -1.0, 1.0))
+    print("  and explain() says why:")
+    quote(ad.explain(energy))
 
     ad.opt_out(soften, np.ndarray)
     ad.refresh()

@@ -596,7 +596,7 @@ def test_r19_a_callee_is_rebound(policy, monkeypatch):
     story.is_now(12.0)
     monkeypatch.setitem(globals(), "rebound", lambda x: x * 5.0)
     story.is_now(15.0)
-    assert story.root.rebuilds == 1 and "rebound" in story.root.why
+    assert story.root.rebuilds == 1 and "rebound" in story.root.reason
     monkeypatch.setitem(globals(), "weight", 7.0)
     story.is_now(35.0)
     assert story.root.rebuilds == 1  # data is read live

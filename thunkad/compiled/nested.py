@@ -19,7 +19,7 @@ from thunkad.compiled.derivations import Derivation, Pick
 from thunkad.compiled.target import target_of
 from thunkad.errors import ArgumentError
 from thunkad.ir import nodes as n
-from thunkad.rules.entry import FRULE
+from thunkad.kinds.lattice import UNKNOWN
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, Tangent
 
@@ -153,7 +153,8 @@ class Binder:
             values.append(value)
         lifted = self.world.lifted.get(fn.__dict__.get("lifted", fn))
         target, owner = (fn, fn) if lifted is None else lifted
-        if lifted is None and any(e.kind != FRULE for e in self.world.snapshot.entries(fn)):
+        # of what types the arguments are is not known here, so every registration counts
+        if lifted is None and self.world.lookup(fn, [UNKNOWN] * len(names)).how != "missing":
             target, owner = self.world.own_function(fn), None  # what the table says of it counts, not its body
         return Bound(target, owner, tuple(names), tuple(values), own[skip:], keywords)
 

@@ -93,7 +93,7 @@ class Root:
         self.last: Key | None = None
         self.warned: set[Any] = set()
         self.rebuilds = 0
-        self.why = ""  # the last rebuild, in words
+        self.reason = ""  # of the last rebuild, in words
         self.entries: dict[Any, Any] = {}  # what users call, by what they asked for; each checks that it is up to date
         ROOTS.add(self)
 
@@ -155,9 +155,9 @@ class Root:
         if kept is not None:
             kept.retire()
 
-    def rebuild(self, kept: Kept, snapshot: Snapshot, why: str) -> Kept:
+    def rebuild(self, kept: Kept, snapshot: Snapshot, reason: str) -> Kept:
         self.rebuilds += 1
-        self.why = why
+        self.reason = reason
         return self.compile(kept.specialization.key, snapshot)
 
     # ------------------------------------------------------------ being up to date

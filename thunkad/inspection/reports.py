@@ -26,6 +26,7 @@ from thunkad.kinds.describe import describe
 from thunkad.kinds.lattice import Kind
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.load import load_library
+from thunkad.rules.resolve import losers
 from thunkad.rules.template import template_of
 
 
@@ -137,7 +138,7 @@ def explain(f: Any, /, *args: Any, **kwargs: Any) -> Report:
     if last is not None and last.kinds == wish.key.kinds:
         wanted = last.wanted
     looked = _look(root, wish.key, wanted)
-    return Report(f"explain {root.name}", looked, str(getattr(root, "reason", "") or ""))
+    return Report(f"explain {root.name}", looked, root.reason)
 
 
 def coverage(f: Any) -> Report:
@@ -243,12 +244,18 @@ class _Looker:
             return None
         return self.world.lookup(site.callee, list(site.kinds)).entry
 
+    def passed_over(self, site: Site, chosen: Entry) -> str:
+        entries = self.world.snapshot.entries(site.callee)
+        found = losers(entries, chosen, list(site.kinds[: len(site.args)]))
+        return "".join(f"; not that at {_place(e)}: {reason}" for e, reason in found)
+
     def rule(
         self, site: Site, entry: Entry, resolved: Resolved, line: int, demanded: set[n.Expr]
     ) -> tuple[str, list[tuple[str, str]]]:
         layer = "your rule" if entry.layer == "user" else "rule"
         template = template_of(entry)
         why = f"{layer} at {_place(entry)}, " + ("inlined" if template is not None else "called as it stands")
+        why += self.passed_over(site, entry)
         try:
             bound = bind_rule(entry, site, resolved, line)
         except RuleError as error:

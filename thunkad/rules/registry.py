@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ import numpy as np
 
 from thunkad.errors import RuleError
 from thunkad.rules.define import one_spelling, opt_out, rrule, target_of_rule
-from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.entry import ALTERNATIVE, NON_DIFFERENTIABLE, OPT_OUT, Entry, name_of
 from thunkad.rules.load import load_library
-from thunkad.rules.resolve import Decision, Exact, decide
+from thunkad.rules.resolve import Decision, Exact, decide, losers
 from thunkad.rules.signatures import ArrayOf, as_signature, show, signature_types
 from thunkad.rules.table import TABLE
 
@@ -28,25 +29,35 @@ class Found:
     how : {'rule', 'constant', 'inside', 'alternative', 'missing', 'undecided'}
     entry : Entry or None
         The registration that decided.
-    candidates : tuple of Entry
-        Every registration for the function.
+    passed_over : tuple of (Entry, str)
+        The other registrations for the function, each with the reason why it was not chosen.
     """
 
     callee: Any
     how: str
     entry: Entry | None
-    candidates: tuple[Entry, ...]
+    passed_over: tuple[tuple[Entry, str], ...]
 
     def __str__(self) -> str:
-        return f"{name_of(self.callee)}: {describe(Decision(self.how, self.entry))}"
+        lines = [f"{name_of(self.callee)}: {describe(Decision(self.how, self.entry))}"]
+        lines += [f"  not {describe(as_decision(entry))}: {reason}" for entry, reason in self.passed_over]
+        return "\n".join(lines)
 
     __repr__ = __str__
 
 
+def _short(filename: str) -> str:
+    try:
+        relative = os.path.relpath(filename)
+    except ValueError:  # another drive
+        return filename
+    return filename if relative.startswith("..") or filename.startswith("<") else relative
+
+
 def describe(decision: Decision) -> str:
     """A decision in words, with the place of the registration."""
-    entry = decision.entry
-    where = "" if entry is None or entry.place.line == 0 else f' ("{entry.place.filename}", line {entry.place.line})'
+    place = None if decision.entry is None else decision.entry.place
+    where = f" at {_short(place.filename)}:{place.line}" if place is not None and place.line else ""
     words = {
         "rule": "a rule",
         "constant": "declared non-differentiable",
@@ -65,6 +76,12 @@ def _as_kind(wanted: Any) -> Any:
     if isinstance(wanted, tuple):
         raise RuleError("rules.lookup takes one class for each argument, no unions")
     return Exact(wanted)
+
+
+def as_decision(entry: Entry) -> Decision:
+    """What a registration would decide."""
+    how = {NON_DIFFERENTIABLE: "constant", OPT_OUT: "inside", ALTERNATIVE: "alternative"}
+    return Decision(how.get(entry.kind, "rule"), entry)
 
 
 class Rules:
@@ -91,7 +108,7 @@ class Rules:
         entries = TABLE.snapshot.entries(fn)
         kinds = [_as_kind(t) for t in as_signature(types)]
         decision = decide(entries, kinds) if entries else Decision("missing")
-        return Found(fn, decision.how, decision.entry, entries)
+        return Found(fn, decision.how, decision.entry, tuple(losers(entries, decision.entry, kinds)))
 
     def edges(self, f: Any) -> Any:
         """Every look-up that the compiled derivatives of ``f`` rest on."""

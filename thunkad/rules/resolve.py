@@ -117,6 +117,29 @@ def _beats(a: Entry, b: Entry) -> bool:
     return covers(t, s) and not covers(s, t)
 
 
+def losers(entries: tuple[Entry, ...], chosen: Entry | None, kinds: list[Any], mode: str = RRULE) -> list[tuple[Entry, str]]:
+    """The registrations that were passed over for ``chosen``, each with the reason."""
+    other = FRULE if mode == RRULE else RRULE
+    out = []
+    for e in entries:
+        if e is chosen or e.kind == other:
+            continue
+        if applies(signature_types(e), kinds) is False:
+            reason = f"it is for {show(signature_types(e))}"
+        elif chosen is None:
+            reason = "whether it applies is known only when the code runs"
+        elif chosen.layer == "user" and e.layer == "library":
+            reason = "what users register goes first"
+        elif e.kind == ALTERNATIVE:
+            reason = "a rule goes before another body"
+        elif signature_types(chosen) == signature_types(e):
+            reason = "an opt-out for the same types goes first"
+        else:
+            reason = f"{show(signature_types(chosen))} is more specific"
+        out.append((e, reason))
+    return out
+
+
 # ---------------------------------------------------------------- whether a signature fits what is known
 
 

@@ -1,0 +1,233 @@
+"""The policies, where they are set, and what the messages say; the example on the page."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import re
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scenarios import quiet, rule
+
+import thunkad as ad
+from thunkad.compiled import policy
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+@pytest.fixture
+def stale(monkeypatch):
+    """A gradient whose rule has changed."""
+    monkeypatch.setattr(policy, "_policy", None)
+
+    def g(x):
+        return x * x
+
+    def f(x):
+        return g(x)
+
+    rule(g, 10.0)
+    gradient = ad.grad(f)
+    assert gradient(2.0) == 10.0
+    rule(g, 20.0)
+    return gradient
+
+
+def test_manual_is_the_default(stale, monkeypatch):
+    monkeypatch.delenv("THUNKAD_REFRESH", raising=False)
+    with pytest.warns(ad.StaleRuleWarning):
+        assert stale(2.0) == 10.0
+
+
+def test_the_environment_says_so(stale, monkeypatch):
+    monkeypatch.setenv("THUNKAD_REFRESH", "auto")
+    with quiet():
+        assert stale(2.0) == 20.0
+    monkeypatch.setenv("THUNKAD_REFRESH", "always")
+    with pytest.raises(ad.ArgumentError, match="THUNKAD_REFRESH"):
+        policy.current()
+
+
+def test_for_the_process(stale, monkeypatch):
+    monkeypatch.setenv("THUNKAD_REFRESH", "auto")
+    ad.set_refresh_policy("error")
+    for _ in range(2):
+        with pytest.raises(ad.StaleRuleError, match="refresh"):
+            stale(2.0)
+    ad.set_refresh_policy("auto")
+    assert stale(2.0) == 20.0
+    with pytest.raises(ad.ArgumentError, match="manual, auto, error"):
+        ad.set_refresh_policy("never")
+
+
+def test_for_a_block_in_one_thread(stale):
+    with ad.refresh_policy("error"):
+        with pytest.raises(ad.StaleRuleError):
+            stale(2.0)
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(policy.current()))
+        thread.start()
+        thread.join()
+        assert seen == ["manual"]
+        with ad.refresh_policy("auto"):
+            assert policy.current() == "auto"
+        assert policy.current() == "error"
+    assert policy.current() == "manual"
+    assert contextvars.copy_context().run(policy.current) == "manual"
+
+
+def test_the_policy_counts_though_the_warning_is_long_given(stale):
+    with pytest.warns(ad.StaleRuleWarning):
+        stale(2.0)
+    with quiet():
+        assert stale(2.0) == 10.0
+        with ad.refresh_policy("auto"):
+            assert stale(2.0) == 20.0
+        assert stale(2.0) == 20.0
+
+
+def test_a_call_decided_at_run_time_follows_the_policy_though_nothing_is_stale():
+    def g(x):
+        return x * x
+
+    table = [np.sin, None]
+
+    def f(x):
+        return table[0](x)
+
+    gradient = ad.grad(f)
+    assert gradient(2.0) == np.cos(2.0)
+    rule(g, 10.0)
+    assert gradient(2.0) == np.cos(2.0)
+    table[0] = g
+    with ad.refresh_policy("auto"):
+        assert gradient(2.0) == 10.0
+
+
+def test_the_warning_names_rules_function_and_remedy_where_the_call_is(stale):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        line = sys._getframe().f_lineno + 1
+        stale(2.0)
+    (warning,) = caught
+    text = str(warning.message)
+    assert warning.filename == __file__ and warning.lineno == line
+    assert re.search(r"the derivative of \S*f was compiled with rules that have changed", text)
+    assert text.count("scenarios.py") == 2  # where the rule was, and where it is
+    assert "thunkad.refresh()" in text and "set_refresh_policy('auto')" in text
+
+
+def test_one_warning_for_each_change_not_for_each_derivative(stale):
+    f = stale.__thunkad_derivative__.f
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            stale(2.0)
+            ad.vjp(f, 2.0)
+            ad.grad(f)(np.float64(2.0))
+    assert len(caught) == 1
+
+
+def test_override_for_a_while():
+    def g(x):
+        return x * x
+
+    def f(x):
+        return g(x)
+
+    gradient = ad.grad(f)
+    rule(g, 10.0)
+    before = ad.rules.lookup(g).entry
+    with ad.refresh_policy("auto"), quiet():
+        assert gradient(2.0) == 10.0
+        with ad.rules.override(g, lambda x: (x * x, lambda y_bar: (y_bar * 5.0,))):
+            assert gradient(2.0) == 5.0
+            with ad.rules.override(g, None):
+                assert gradient(2.0) == 4.0
+            assert gradient(2.0) == 5.0
+        assert gradient(2.0) == 10.0
+    assert ad.rules.lookup(g).entry is before
+    with pytest.raises(KeyError), ad.rules.override(g, None):
+        raise KeyError
+    assert ad.rules.lookup(g).how == "rule"
+
+
+def test_an_override_that_ends_before_the_next_call_changes_nothing():
+    def g(x):
+        return x * x
+
+    def f(x):
+        return g(x)
+
+    gradient = ad.grad(f)
+    assert gradient(2.0) == 4.0
+    with ad.rules.override(g, lambda x: (x, lambda y_bar: (y_bar,))):
+        pass
+    with quiet():
+        assert gradient(2.0) == 4.0
+    assert len(ad.refresh(f)) == 0
+
+
+def test_the_same_registration_again_changes_nothing():
+    def g(x):
+        return x * x
+
+    def made(x):
+        return x * x, lambda y_bar: (y_bar * 10.0,)
+
+    ad.rrule(g)(made)
+    version = ad.rules.version
+    ad.rrule(g)(made)
+    assert ad.rules.version == version
+    ad.opt_out(g, float)
+    version = ad.rules.version
+    ad.opt_out(g, float)
+    ad.opt_in(g, int)
+    assert ad.rules.version == version
+    ad.opt_in(g)
+    assert ad.rules.version > version and ad.rules.lookup(g, float).how == "rule"
+
+
+def test_the_report_of_refresh_reads_well():
+    def g(x):
+        return x * x
+
+    def f(x):
+        return g(x)
+
+    ad.grad(f)(2.0)
+    rule(g, 10.0)
+    report = ad.refresh(f)
+    assert len(report) == 1
+    text = str(report)
+    assert "f: grad for x rebuilt" in text and "g: no rule -> a rule" in text and "scenarios.py" in text
+    assert text == repr(report)
+    assert "g: no rule -> a rule" in str(ad.explain(f, 2.0))
+
+
+def test_the_example():
+    done = subprocess.run([sys.executable, str(EXAMPLES / "refresh.py")], capture_output=True, text=True, check=False, cwd=EXAMPLES,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    text = (EXAMPLES / "refresh.py").read_text().splitlines()
+    first, second = (k + 1 for k, line in enumerate(text) if "@ad.rrule(soften)" in line)
+    change = f"__main__.soften: a rule at refresh.py:{first} -> a rule at refresh.py:{second}"
+    for line in (
+        "with the first rule                : [-4.  1.  6.]",
+        "rule replaced by one that clips    : [-4.  1.  6.]",
+        "StaleRuleWarning: the derivative of __main__.energy was compiled with rules that have changed:",
+        change,
+        f"__main__.soften: your rule at refresh.py:{first}, inlined",
+        "__main__.energy: grad for x rebuilt",
+        "after refresh(), the second rule   : [-1.  1.  1.]",
+        f"last rebuilt: {change}",
+        "opted out: looked inside the body  : [-4.  1.  6.]",
+    ):
+        assert line in lines, done.stdout
