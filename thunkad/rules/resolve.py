@@ -117,7 +117,9 @@ def _beats(a: Entry, b: Entry) -> bool:
     return covers(t, s) and not covers(s, t)
 
 
-def losers(entries: tuple[Entry, ...], chosen: Entry | None, kinds: list[Any], mode: str = RRULE) -> list[tuple[Entry, str]]:
+def losers(
+    entries: tuple[Entry, ...], chosen: Entry | None, kinds: list[Any], mode: str = RRULE
+) -> list[tuple[Entry, str]]:
     """The registrations that were passed over for ``chosen``, each with the reason."""
     other = FRULE if mode == RRULE else RRULE
     out = []
