@@ -11,7 +11,7 @@ from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.inline import bind_rule, fold
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError
-from thunkad.forward.memory import Summary, changes_first, makes_fresh
+from thunkad.forward.memory import Summary, changes_first, hands_on, makes_fresh
 from thunkad.forward.template import (
     STRETCH,
     ZERO_REF,
@@ -27,11 +27,13 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime import cotangents
-from thunkad.runtime.dots import closure_dot, spread
+from thunkad.runtime.dots import closure_dot, spread, tangent_buffer, view_like
 from thunkad.tangents import Tangent
 
 SPREAD = n.Ref("spread", spread)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
+BUFFER = n.Ref("tangent_buffer", tangent_buffer)
+VIEW_LIKE = n.Ref("view_like", view_like)
 
 #: Marks calls of generated code and of callees that are known at run time: they may have effects.
 EFFECT = "effect"
@@ -150,8 +152,29 @@ class Calls:
         if template.elementwise and not is_zero(tangent):
             tangent = self.stretched(tangent, template, bound, target, site)
         tangent = tidy(walk.substitute(tangent, {**names, "result": n.Name(target)} if template.elementwise else names))
+        viewed = self.viewed(target, site)
+        if viewed is not None:
+            given = ZERO_REF if is_zero(tangent) else tangent
+            call = n.Call(VIEW_LIKE, (given, n.Name(target), viewed, push.dot(viewed)))
+            push.tangent(target, call, fresh=True)
+            return
         fresh = type(tangent) in (n.Binary, n.Unary) and not is_alias_of_dot(tangent)
+        if is_alias_of_dot(tangent) and makes_fresh(site) and self.changes_later(tangent, site):
+            tangent, fresh = n.Call(BUFFER, (tangent, n.Name(target))), True
         push.tangent(target, tangent, fresh=fresh or not self.may_view(site))
+
+    def changes_later(self, tangent: n.Expr, site: Site) -> bool:
+        """Whether a tangent that is that of an operand is changed in place somewhere."""
+        names = [a.id for a in site.args if type(a) is n.Name and self.push.moves(a)]
+        return any(self.push.memory.is_mutated(x) and n.Name(self.push.dot_name(x)) == tangent for x in names)
+
+    def viewed(self, target: str, site: Site) -> n.Name | None:
+        """The operand with a tangent that a result in changed memory may be a view of."""
+        push = self.push
+        if not push.memory.is_mutated(target) or push.is_scalar(target) or not hands_on(site):
+            return None
+        moving = (a for a in site.args if type(a) is n.Name and push.moves(a))
+        return next((a for a in moving if push.memory.share(a.id, target)), None)
 
     def may_view(self, site: Site) -> bool:
         """Whether the tangent of a result needs memory of its own if it is mutated later (that of a view doesn't)."""
@@ -257,6 +280,10 @@ class Calls:
             return
         push.emit(n.Unpack((target, push.dot_name(target)), call, line=s.line, site=EFFECT))
         push.densely(target)
+        viewed = self.viewed(target, site)
+        if viewed is not None:
+            call = n.Call(VIEW_LIKE, (n.Name(push.dot_name(target)), n.Name(target), viewed, push.dot(viewed)))
+            push.tangent(target, call, fresh=True)
         if push.memory.is_mutated(target) and not push.is_scalar(target) and self.may_view(site):
             push.tangent(target, n.Name(push.dot_name(target)))
 

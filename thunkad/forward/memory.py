@@ -23,7 +23,7 @@ _VIEWS = frozenset(
     "reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims diagonal real imag atleast_1d atleast_2d "
     "atleast_3d broadcast_to broadcast_arrays asarray asanyarray ascontiguousarray asfortranarray require split "
     "array_split hsplit vsplit dsplit flip fliplr flipud rot90 sliding_window_view matrix_transpose permute_dims "
-    "nan_to_num real_if_close einsum astype view array copyto unstack squeeze as_strided".split()
+    "nan_to_num real_if_close einsum astype view array conj conjugate copyto unstack squeeze as_strided".split()
 )
 #: Runtime helpers that hand on the cotangent that they are given.
 _FRESH = frozenset(
@@ -213,6 +213,8 @@ def changes_first(fn: Any) -> bool:
 def makes_fresh(site: Site) -> bool:
     """Whether the result of a call shares no memory with its operands."""
     fn = site.callee
+    if fn is np.conjugate:  # the method .conj() of a real array returns the array itself
+        return False
     if isinstance(fn, np.ufunc) or site.how == "constant":
         return True
     name = getattr(fn, "__name__", "")
@@ -220,3 +222,9 @@ def makes_fresh(site: Site) -> bool:
         return True
     module = getattr(fn, "__module__", None) or ""
     return module.split(".")[0] in ("numpy", "math", "cmath", "scipy") and name not in _VIEWS and isinstance(name, str)
+
+
+def hands_on(site: Site) -> bool:
+    """Whether a library function may return a view of its operand, or a new container of what is in it."""
+    name = getattr(site.callee, "__name__", "")
+    return not makes_fresh(site) and (name in _VIEWS or name in ("copy", "flatten", "dict", "list"))

@@ -16,6 +16,7 @@ from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import SPREAD, Calls, Pushed
+from thunkad.forward.loops import as_value, refuse_changes
 from thunkad.forward.memory import MUTATING, Memory
 from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
@@ -23,7 +24,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence, Tuple
 from thunkad.runtime import arrays, dots
-from thunkad.runtime.shadows import Shadows
+from thunkad.runtime.shadows import Shadows, unless_cut
 
 ZEROS = n.Ref("zeros", arrays.zeros)
 ENTRY_DOT = n.Ref("entry_dot", dots.entry_dot)
@@ -33,6 +34,8 @@ SET_FIELD = n.Ref("set_field", dots.set_field)
 UPDATE_ENTRY = n.Ref("update_entry", dots.update_entry)
 UPDATE_FIELD = n.Ref("update_field", dots.update_field)
 UPDATE_ARRAY = n.Ref("update_array", dots.update_array)
+LIST_OF_DOTS = n.Ref("list_of_dots", dots.list_of_dots)
+UNLESS_CUT = n.Ref("unless_cut", unless_cut)
 BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 
 #: The methods of shadows, each with the places of its arguments that are cotangents.
@@ -194,6 +197,8 @@ class Push:
     def assign(self, s: n.Assign) -> None:
         e, target = s.value, s.target
         site = self.resolved.sites.get(id(s))
+        if target in self.moving and id(s) in aliases_of(self.resolved).disturbed:
+            raise self.unsupported("an iterator over a value that is changed before it is used up", "iterate by index")
         if type(e) is n.Call and self.shadow(s, e, target):
             return
         if type(e) is n.Call and self.method(s, e, target):
@@ -301,6 +306,8 @@ class Push:
             return
         source = s.iter
         site = self.resolved.sites.get(id(s))
+        operands = self.calls.operands(site) if site is not None and type(s.iter) is not n.Name else [s.iter]
+        refuse_changes(self, s, operands)
         if site is not None and site.how != "constant":
             name = self.temporary(site.result)
             self.calls.call(n.Assign(name, s.iter, line=s.line), name, site)
@@ -321,10 +328,19 @@ class Push:
 
     def store(self, s: n.Store) -> None:
         target, root = s.target, s.target.value
+        site = self.resolved.sites.get(id(s))
+        if site is not None and (self.moves(root) or self.moves(s.value)):  # a setter or __setitem__ of the user's
+            if site.how not in ("inside", "lifted"):
+                raise self.unsupported("a store that runs code of a class which is not known")
+            done = self.names.temporary()
+            self.calls.call(n.Assign(done, n.Const(None), line=s.line), done, site)
+            return
         if type(root) is n.Name and root.id in self.moving:
             value = self.dot(s.value)
             if type(target) is n.Index and self.is_number(root.id):
                 value = n.Const(0.0) if value == ZERO_REF else value
+                if self.kind(root.id).field not in ("real", "complex") and type(value) is not n.Const:
+                    value = n.Call(UNLESS_CUT, (value, root, s.value))
                 self.emit(n.Store(n.Index(self.dot(root), target.index), value))
             elif type(target) is n.Index:
                 self.emit(n.Effect(n.Call(SET_ENTRY, (self.dot(root), as_value(target.index), value))))
@@ -350,9 +366,9 @@ class Push:
         elif array and s.op in ("*", "/") and not moves:
             self.emit(n.Update(n.Index(self.dot(root), target.index), s.op, s.value))
         elif array and s.op == "*":
-            there = n.Index(self.dot(root), target.index)
-            self.emit(n.Update(there, "*", s.value))
-            self.emit(n.Update(there, "+", n.Binary("*", target, self.dot(s.value))))
+            there = n.Index(self.dot(root), target.index)  # stored whole: the operands may overlap
+            old = n.Binary("*", there, s.value)
+            self.emit(n.Store(there, n.Binary("+", old, n.Binary("*", target, self.dot(s.value)))))
         elif type(target) is n.Index:
             args = (self.dot(root), as_value(target.index), n.Const(s.op), root, s.value, self.dot(s.value))
             self.emit(n.Effect(n.Call(UPDATE_ENTRY, args)))
@@ -374,9 +390,12 @@ class Push:
         elif e.op in ("+", "-"):
             self.emit(n.Assign(name, left if right == ZERO_REF else n.Inplace(e.op, left, right)))
         elif e.op == "*" or (e.op == "/" and right == ZERO_REF):
+            more = self.names.new(name)
+            if right != ZERO_REF:  # before the tangent changes, of which ``right`` may be a view
+                self.emit(n.Assign(more, n.Binary("*", e.left, right), site=TANGENT))
             self.emit(n.Assign(name, n.Inplace(e.op, left, e.right)))
             if right != ZERO_REF:
-                self.emit(n.Assign(name, n.Inplace("+", n.Name(name), n.Binary("*", e.left, right))))
+                self.emit(n.Assign(name, n.Inplace("+", n.Name(name), n.Name(more))))
         else:
             call = n.Call(UPDATE_ARRAY, (left, n.Const(e.op), e.left, e.right, right))
             self.emit(n.Assign(name, call))
@@ -446,8 +465,9 @@ class Push:
             return False
         root = e.func.value
         kind = self.kind(root.id)
+        container = self.dot(root)
         if kind == UNKNOWN and e.func.name in ("append", "insert", "pop", "extend"):
-            kind = Sequence(UNKNOWN)  # its tangent is a list as well, or this fails when it runs
+            kind, container = Sequence(UNKNOWN), n.Call(LIST_OF_DOTS, (container,))
         if root.id not in self.moving or not isinstance(kind, (Sequence, Mapping, Num)):
             return False
         name = e.func.name
@@ -458,19 +478,19 @@ class Push:
             args = (n.Call(SPREAD, (self.dot(e.args[0]), e.args[0])),)
         elif isinstance(kind, Sequence) and name in ("pop", "reverse", "clear"):
             args = e.args
-        elif isinstance(kind, Mapping) and name == "pop":
+        elif isinstance(kind, Mapping) and name == "pop" and not any(map(self.moves, e.args[1:])):
             args = (e.args[0], ZERO_REF)
         elif isinstance(kind, Mapping) and name == "clear":
             args = ()
         elif isinstance(kind, Mapping) and name == "update" and len(e.args) == 1 and not e.kwargs:
             args = (self.dot(e.args[0]),) if self.moves(e.args[0]) else (n.DictExpr((), ()),)
-            if not self.moves(e.args[0]):
+            if not self.moves(e.args[0]) or not isinstance(self.resolved.kind(e.args[0]), Mapping):
                 raise self.unsupported("dict.update of a dict with tangents by one without")
         elif isinstance(kind, Num) and name == "fill":
             args = (n.Const(0.0) if not self.moves(e.args[0]) else self.dot(e.args[0]),)
         else:
             raise self.unsupported(f"the method .{name}() on a value with a tangent")
-        call = n.Call(n.Attr(self.dot(root), name), args)
+        call = n.Call(n.Attr(container, name), args)
         self.emit(
             n.Assign(self.dot_name(target), call) if target is not None and target in self.moving else n.Effect(call)
         )
@@ -478,13 +498,3 @@ class Push:
         if target is not None and target in self.moving:
             self.densely(target)
         return True
-
-
-def as_value(index: n.Expr) -> n.Expr:
-    """An index as an argument of a call: slices spelled out."""
-    if type(index) is n.Slice:
-        parts = (n.Const(None) if p is None else p for p in (index.lower, index.upper, index.step))
-        return n.Call(n.Ref("slice", slice), tuple(parts))
-    if type(index) is n.TupleExpr:
-        return n.TupleExpr(tuple(map(as_value, index.items)))
-    return index

@@ -102,6 +102,7 @@ results.RESULT_OF_HELPER.update(
         dots.tangent_buffer: _like_second,
         dots.entry_dot: _entry_dot,
         dots.field_dot: _entry_dot,
+        dots.view_like: _like_second,
         dots.spread: _spread,
         elements.elements_dot: _elements,
         shadows.Shadows: lambda args, kwargs: Instance(shadows.Shadows),

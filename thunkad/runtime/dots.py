@@ -115,6 +115,54 @@ def update_array(x_dot: Any, op: str, x: Any, v: Any, v_dot: Any) -> Any:
     return x_dot
 
 
+def list_of_dots(x_dot: Any) -> Any:
+    """The tangents of a list that is changed, which was known only at run time to be one."""
+    if isinstance(x_dot, list):
+        return x_dot
+    raise UnsupportedSyntaxError(
+        "changing a list that had no tangents when it was put where it is is not supported in forward mode",
+        hint="make the list where it is changed, or build a new one",
+    )
+
+
+def view_like(result_dot: Any, result: Any, x: Any, x_dot: Any) -> Any:
+    """The tangent of a result that may be a view of ``x``: a view of ``x_dot`` just if the result is a view of ``x``.
+
+    ``x_dot`` is laid out like ``x``.  The same holds for containers: a new one has a new one of tangents.
+    """
+    result_dot = unthunk(result_dot)
+    if isinstance(result, np.ndarray) and isinstance(x, np.ndarray) and isinstance(x_dot, np.ndarray):
+        if not isinstance(result_dot, np.ndarray):
+            result_dot = tangent_buffer(result_dot, result)
+        shares, have = np.may_share_memory(result, x), np.may_share_memory(result_dot, x_dot)
+        if shares and not have:
+            return _same_view(result, x, x_dot)
+        return result_dot.copy() if have and not shares else result_dot
+    if isinstance(result, (list, dict)) and result is not x and result_dot is x_dot:
+        return type(result_dot)(result_dot)
+    return result_dot
+
+
+def _same_view(result: np.ndarray, x: np.ndarray, x_dot: np.ndarray) -> np.ndarray:
+    if x.dtype != x_dot.dtype or x.strides != x_dot.strides or result.dtype != x.dtype:
+        raise UnsupportedSyntaxError(
+            "a view of an array that is changed in place, whose tangent is laid out in another way, is not supported",
+            hint="take a copy of the array first",
+        )
+    root = x_dot
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    low, high = np.lib.array_utils.byte_bounds(root)
+    memory = np.lib.stride_tricks.as_strided(root.view(), (0,), (1,)) if root.size == 0 else root
+    start = x_dot.__array_interface__["data"][0] - low
+    offset = start + result.__array_interface__["data"][0] - x.__array_interface__["data"][0]
+    if offset < 0 or offset > high - low or root.size == 0 or not root.flags.forc:
+        raise UnsupportedSyntaxError(
+            "a view of an array that is changed in place is not supported in forward mode here"
+        )
+    return np.ndarray(result.shape, x_dot.dtype, memory.reshape(-1, order="A").data, offset, result.strides)
+
+
 def _of_operator(op: str, a: Any, b: Any, a_dot: Any, b_dot: Any) -> Any:
     """The tangent of ``a op b`` for numbers and arrays; sequences are joined."""
     if isinstance(a, (list, tuple)) and op == "+":

@@ -10,7 +10,7 @@ from thunkad.rules.linear import jointly_linear, linear
 from thunkad.runtime import arrays, cotangents, dots, elements, piecewise, shadows, shapes
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
-from thunkad.runtime.dots import outward
+from thunkad.runtime.dots import outward, view_like
 from thunkad.tangents import thunk, unthunk
 
 linear(cotangents.split, cotangents.like, cotangents.seed_of, dots.spread)
@@ -36,6 +36,12 @@ non_differentiable(
     shapes.broadcast,
     shapes.matmul_shape,
 )
+
+
+@frule(view_like)
+def _(result_dot, result, x, x_dot, *, result_dot_dot, x_dot_dot):
+    value = view_like(result_dot, result, x, x_dot)
+    return value, view_like(result_dot_dot, result, x, x_dot_dot)
 
 
 @alternative(thunk)

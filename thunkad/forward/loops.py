@@ -1,0 +1,38 @@
+"""Loops over what they change: refused in forward mode, where the items' tangents are read off before the loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.analysis.aliases import aliases_of
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Num
+
+
+def refuse_changes(push: Any, s: n.For, operands: list[n.Expr]) -> None:
+    """``operands`` are what the loop ``s`` runs over."""
+    names = {i for a in operands for i in walk.names(a) if not push.is_scalar(i)}
+    if all(isinstance(k, Num) and (k.ndim or 0) > 1 for k in map(push.kind, names)):
+        return  # rows are views, and so are those of the tangent
+    aliases, same, made = aliases_of(push.resolved), set(names), set()
+    for x in walk.statements(push.resolved.function.body):
+        if type(x) is n.Assign and type(x.value) is n.Name and not same.isdisjoint((x.target, x.value.id)):
+            same |= {x.target, x.value.id}
+        elif type(x) is n.Assign and type(x.value) is n.ListExpr:
+            made.add(x.target)
+    classes = {aliases.find(x) for x in names}
+    for x in walk.statements(s.body):
+        other = type(x) is n.Append and x.target in made - same
+        if not other and any(aliases.find(w) in classes for w in aliases.written_by.get(id(x), ())):
+            raise push.unsupported("a loop over a value that it changes", "iterate by index, or over a copy")
+
+
+def as_value(index: n.Expr) -> n.Expr:
+    """An index as an argument of a call: slices spelled out."""
+    if type(index) is n.Slice:
+        parts = (n.Const(None) if p is None else p for p in (index.lower, index.upper, index.step))
+        return n.Call(n.Ref("slice", slice), tuple(parts))
+    if type(index) is n.TupleExpr:
+        return n.TupleExpr(tuple(map(as_value, index.items)))
+    return index
