@@ -129,8 +129,8 @@ def _normal(function: n.Function) -> n.Function:
 STAGES = (
     Stage("source", "the text of the function, as found", _source_text, find_source),
     Stage("gast", "its syntax tree", _tree_text, lambda source: source),
-    Stage("lowered", "one operation a statement", _ir_text, lower),
-    Stage("exits", "one return, loops left through their stop name", _ir_text, single_exit),
+    Stage("lowered", "one operation a statement", _loose_text, lower),
+    Stage("exits", "one return, loops left through their stop name", _loose_text, single_exit),
     Stage("normal", "normal form: a name for each version of a variable", _ir_text, _normal),
     Stage("resolved", "what each operation stands for, and the kind of its result", _resolved_text),
     Stage("activity", "what depends on a wanted argument", _activity_text),

@@ -168,6 +168,10 @@ class Forward:
             if type(e.value) is n.Name:
                 index = self.mutation.kept(self.current, e.index, out)
                 steps.steps.append(IndexStep(s.line, s.target, e.value.id, index, self.index_kind(e.index)))
+            elif self.is_active(e.index):
+                raise self.unsupported(
+                    s, "an index that holds a differentiated value", "np.concatenate or np.stack say it plainly"
+                )
         elif t is n.Attr and type(e.value) is n.Name:
             out.append(self.copy(s))
             steps.steps.append(FieldStep(s.line, s.target, e.value.id, e.name))
@@ -176,7 +180,9 @@ class Forward:
             steps.steps.append(ClosureStep(s.line, s.target, e))
         elif site is None and t in (n.Binary, n.Inplace, n.Unary, n.Call, n.Attr):
             out.append(self.copy(s))  # an operand is never bound: this raises
-        elif t in (n.Const, n.Ref, n.Global, n.SetExpr) or (site is not None and site.how == "constant"):
+        elif t is n.SetExpr:
+            raise self.unsupported(s, "a set of differentiated values", "use a list or a tuple")
+        elif t in (n.Const, n.Ref, n.Global) or (site is not None and site.how == "constant"):
             out.append(self.copy(s))  # active only if something is written into it, which is judged there
         else:
             raise self.unsupported(s, f"{t.__name__} of a value that is differentiated")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from thunkad.adjoint.steps import Block, DisplayStep, OutlinedStep
+from thunkad.adjoint.steps import Block, DisplayStep, FieldStep, OutlinedStep
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
+from thunkad.kinds.lattice import UNKNOWN
 
 
 def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
     """``target = callee(…)`` in the forward code of ``fw``, and the step that reverses it."""
     callee: n.Expr = site.callee if isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)) else _ref(site.callee)
+    if type(callee) is n.Attr and fw.is_active(callee):
+        callee = _held(fw, s, callee, out, steps)
     pullback = fw.names.new(f"{target}_pullback")
     kinds = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
     if any(type(a) is n.Star for a in site.args) or any(k is None for k, _ in site.kwargs):
@@ -60,6 +63,21 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
             collects=fw.resolved.captured is not None,
         )
     )
+
+
+def _held(fw: Any, s: n.Assign, callee: n.Attr, out: list[n.Stmt], steps: Block) -> n.Name:
+    """What is called through an attribute, under a name of its own: its cotangent is that of the attribute."""
+    value = callee.value if type(callee.value) is not n.Attr else _held(fw, s, callee.value, out, steps)
+    name = fw.names.temporary()
+    fw.resolved.kinds[name] = UNKNOWN
+    fw.active = fw.active | {name}
+    read = n.Assign(name, n.Attr(value, callee.name), line=s.line)
+    if type(value) is n.Name and value.id in fw.mutation.shadowed:
+        fw.mutation.shadowed[name] = "any"
+    if not fw.mutation.handles(read, out, steps):
+        out.append(read)
+        steps.steps.append(FieldStep(s.line, name, value.id, callee.name))
+    return n.Name(name)
 
 
 def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullback: str, out: list[n.Stmt],

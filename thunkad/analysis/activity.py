@@ -170,7 +170,8 @@ def operands(e: n.Expr, site: Site | None) -> tuple[str, ...]:
             out += walk.names(site.callee)
         return tuple(out)
     if type(e) is n.Index:
-        return tuple(walk.names(e.value))
+        # what is no local (np.r_) may make its result of the index
+        return tuple(walk.names(e.value)) if type(e.value) is n.Name else tuple(walk.names(e))
     if type(e) is n.Compare:
         return ()
     return tuple(walk.names(e))

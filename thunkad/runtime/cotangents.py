@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedDerivativeError
+from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedDerivativeError, UnsupportedSyntaxError
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
@@ -64,6 +64,11 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
     v = unthunk(v)
     if isinstance(v, AbstractZero):
         return x_bar
+    if isinstance(x_bar, AbstractZero):
+        raise UnsupportedSyntaxError(
+            "items of an object that is neither an array nor a list, tuple or dict are differentiated",
+            hint="give the class a method that returns a list of its items, and iterate over that",
+        )
     if isinstance(x_bar, np.ndarray):
         if _gathers(index):
             np.add.at(x_bar, index, v)

@@ -141,6 +141,11 @@ class Shadows:
         ):
             self.add(item, item_bar)
             return
+        if isinstance(key, int) and not isinstance(x, (list, tuple, dict, Then)):
+            raise UnsupportedSyntaxError(
+                f"items of an object of class {type(x).__name__}, which is no container or array, are differentiated",
+                hint="give the class a method that returns a list of its items, and iterate over that",
+            )
         self.add_slot(x, key, item_bar)
 
     def add_read(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
@@ -224,11 +229,16 @@ class Shadows:
             fields = {"func": func.pop("func", ZERO), "args": self.take(x.args, ZERO), "keywords": dict(named)}
             named.clear()
             return add(x_bar, Tangent(functools.partial, fields))
+        if not isinstance(x, VALUES) and _fields(x):
+            return add(x_bar, self._moved(x))
         return x_bar
 
     def _moved(self, x: Any) -> Any:
         """What the shadows of a container and of all in it hold, which is zero after that: its maker passes it on."""
-        owner, entries = (x.x, x.entries) if isinstance(x, Then) else (x, x)
+        if isinstance(x, Then):
+            owner, entries = x.x, x.entries
+        else:
+            owner, entries = x, x if isinstance(x, (list, tuple, dict)) else _fields(x)
         slots = self.of(owner)
         if isinstance(slots, dict):
             taken = {k: self._moved_item(item, slots.get(k, ZERO)) for k, item in entries.items()}

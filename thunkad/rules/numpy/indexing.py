@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -44,7 +45,9 @@ non_differentiable(
 
 @rrule(operator.getitem)
 def _(x, index):
-    y = operator.getitem(x, index)
+    if not isinstance(x, (np.ndarray, np.generic, list, tuple, dict, str, range)):
+        return None  # __getitem__ of another class may make its result of the index, as np.r_ does
+    y: Any = operator.getitem(x, index)  # type: ignore[arg-type]
 
     def pullback(y_bar):
         return thunk(lambda: index_bar(y_bar, x, index)), NoTangent()
