@@ -115,7 +115,7 @@ def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullb
 
 def replace_callee(s: n.Assign, site: Site) -> Site:
     """A site with a known callee as one that is decided at run time."""
-    if type(s.value) is n.Call and not (type(s.value.func) is n.Attr and len(site.args) != len(s.value.args)):
+    if type(s.value) is n.Call and len(site.args) == len(s.value.args):  # else the owner of a method was put in front
         return replace(site, callee=s.value.func)
     return replace(site, callee=site.callee)
 

@@ -42,9 +42,11 @@ def rrule(fn: Any, *, keep_thunks: bool = False, surrogate: bool = False, layer:
         The rule is not the true derivative (straight-through, clipping); second order then takes another path.
     """
 
+    target = target_of_rule(fn)
+
     def register(rule: F) -> F:
         _check_parameters(fn, rule)
-        _add(Entry(RRULE, target_of_rule(fn), rule, layer, keep_thunks=keep_thunks, surrogate=surrogate))
+        _add(Entry(RRULE, target, rule, layer, keep_thunks=keep_thunks, surrogate=surrogate))
         return rule
 
     return register
@@ -57,8 +59,10 @@ def frule(fn: Any, *, layer: str = "user") -> Callable[[F], F]:
     a :class:`ZeroTangent` where the argument has no tangent; it returns ``(value, value_dot)``.
     """
 
+    target = target_of_rule(fn)
+
     def register(rule: F) -> F:
-        _add(Entry(FRULE, target_of_rule(fn), rule, layer))
+        _add(Entry(FRULE, target, rule, layer))
         return rule
 
     return register

@@ -16,7 +16,7 @@ from thunkad.rules.define import one_spelling, opt_out, rrule, target_of_rule
 from thunkad.rules.entry import ALTERNATIVE, NON_DIFFERENTIABLE, OPT_OUT, Entry, name_of
 from thunkad.rules.load import load_library
 from thunkad.rules.resolve import Decision, Exact, decide, losers
-from thunkad.rules.signatures import ArrayOf, as_signature, show, signature_types
+from thunkad.rules.signatures import ArrayOf, as_signature, as_type, show, signature_types
 from thunkad.rules.table import TABLE
 
 
@@ -106,7 +106,7 @@ class Rules:
         load_library()
         fn = one_spelling(target_of_rule(fn))
         entries = TABLE.snapshot.entries(fn)
-        kinds = [_as_kind(t) for t in as_signature(types)]
+        kinds = [_as_kind(as_type(t)) for t in types]
         decision = decide(entries, kinds) if entries else Decision("missing")
         return Found(fn, decision.how, decision.entry, tuple(losers(entries, decision.entry, kinds)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import types
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def _chosen(candidates: list[Entry], kinds: list[Any], named: Named) -> Entry | 
     """The most specific entry that applies, None if none does, UNDECIDED if that depends on what is not known."""
     sure, unsure = [], []
     for e in candidates:
-        verdict = applies(signature_types(e), with_keywords(e, kinds, named) if named else kinds)
+        verdict = applies(signature_types(e), completed(e, kinds, named))
         if verdict is None:
             unsure.append(e)
         elif verdict:
@@ -148,25 +149,36 @@ def losers(
 _ABSENT = object()
 
 
-def with_keywords(entry: Entry, kinds: list[Any], named: Named) -> list[Any]:
-    """The kinds of the positional parameters, those that were passed by keyword in their places."""
+def completed(entry: Entry, kinds: list[Any], named: Named) -> list[Any]:
+    """The kinds of all parameters that a typed signature is about: passed in order, by keyword, or left to a default."""
+    missing = len(signature_types(entry)) - len(kinds)
+    if missing <= 0:
+        return kinds
     given = dict(named)
-    out = list(kinds)
-    for name in positional_names(entry)[len(kinds) : len(signature_types(entry))]:
-        out.append(given.get(name, _ABSENT))
-    return out
+    rest = parameters_of(entry)[len(kinds) :][:missing]
+    return [*kinds, *(given.get(name, _ABSENT if default is _ABSENT else exact(default)) for name, default in rest)]
 
 
-def positional_names(entry: Entry) -> tuple[str, ...]:
-    """The parameters that a typed signature is about."""
-    if entry.function is not None:
-        parameters = entry.signature().parameters.values()
-    else:
-        try:
-            parameters = inspect.signature(entry.target).parameters.values()
-        except (TypeError, ValueError):
-            return ()
-    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+def parameters_of(entry: Entry) -> tuple[tuple[str, Any], ...]:
+    """The positional parameters of a callee with their defaults, as its rule calls them."""
+    own = _positional(entry.target)
+    if entry.function is None:
+        return own
+    names = [name for name, _ in _positional(entry.function)]
+    defaults = [default for _, default in own]
+    return tuple(itertools.zip_longest(names, defaults[: len(names)], fillvalue=_ABSENT))
+
+
+def _positional(fn: Any) -> tuple[tuple[str, Any], ...]:
+    try:
+        parameters = inspect.signature(fn, follow_wrapped=False).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(
+        (p.name, _ABSENT if p.default is p.empty else p.default)
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    )
 
 
 def applies(signature: Signature, kinds: list[Any]) -> bool | None:
