@@ -225,6 +225,8 @@ class Bars:
         mode, bar = self.shadowed[x], n.Name(self.bar_name(x))
         if mode == "array" and not maybe_zero:
             self.emit(n.Update(bar, "+", expr))
+        elif x in self.plain:
+            self.emit(n.Update(bar, "+", n.Call(DENSE, (expr, n.Name(x)))))
         else:
             self.emit(n.Effect(n.Call(n.Attr(n.Name(self.shadows), "add"), (n.Name(self.then.get(x, x)), expr))))
 
