@@ -202,13 +202,16 @@ class Bars:
         self.emit(n.Assign(name, take))
         return Bar(n.Name(name), False, True)
 
-    def number_part(self, x: str) -> n.Expr:
-        """The cotangent of ``x`` as far as it is not in shadows that the one who made ``x`` sees, too."""
+    def number_part(self, x: str, value: str | None = None) -> n.Expr:
+        """The cotangent of ``x`` as far as it is not in shadows that the one who made ``x`` sees, too.
+
+        ``value`` names the same object: a name that a loop carries is bound to an older one again by then.
+        """
         bar = self.live.pop(x, None)
         if self.shadowed[x] != "any" or bar is None:
             return ZERO_REF
         name = self.names.new(f"{x}_bar")
-        self.emit(n.Assign(name, n.Call(n.Attr(n.Name(self.shadows), "number_part"), (n.Name(x), bar.expr))))
+        self.emit(n.Assign(name, n.Call(n.Attr(n.Name(self.shadows), "number_part"), (n.Name(value or x), bar.expr))))
         return n.Name(name)
 
     def entry_of(self, x: str) -> Bar | None:

@@ -121,7 +121,7 @@ class CopyStep(Step):
 
     def reverse(self, bars: Bars) -> None:
         if self.target in bars.shadowed and self.source in bars.shadowed:
-            part = bars.number_part(self.target)  # one object under two names has one shadow
+            part = bars.number_part(self.target, self.source)  # one object under two names has one shadow
             if part != ZERO_REF and bars.shadowed[self.source] == "any":
                 bars.contribute(self.source, part, maybe_zero=True)
             return
