@@ -173,6 +173,8 @@ def linear_rule(fn, factor, form):
 
         @ad.rrule(fn)
         def made(x):
+            if factor is None:
+                return None
             return fn(x), lambda y_bar: (y_bar * factor,)
 
 

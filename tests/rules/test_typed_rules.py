@@ -475,3 +475,41 @@ def test_the_handle_is_no_parameter_of_a_call():
     entry = Entry("rrule", rule, rule, "user")
     assert signature_types(entry) == (object, Animal)
     assert list(entry.signature().parameters) == ["f", "x", "scale"] and entry.wants_ad()
+
+
+def test_a_rule_that_only_returns_none_says_look_inside():
+    def g(x):
+        return x * 2.0
+
+    def f(x):
+        return np.sum(g(x))
+
+    @ad.rrule(g)
+    def general(x):
+        return x * 2.0, lambda y_bar: (y_bar * 10.0,)
+
+    @ad.rrule(g)
+    def not_for_floats(x: float):
+        """Floats are looked into."""
+        return None
+
+    assert ad.rules.lookup(g, float).how == "inside" and ad.rules.lookup(g, np.ndarray).how == "rule"
+    assert ad.grad(f)(1.0) == 2.0
+    np.testing.assert_allclose(ad.grad(f)(np.ones(2)), 10.0)
+    assert {(e.callee, e.how) for e in ad.rules.edges(f)} >= {(g, "inside"), (g, "rule")}
+
+
+def test_a_pullback_that_is_a_lambda_is_pasted():
+    def g(x, y):
+        return x * y
+
+    def f(x):
+        return g(x, 3.0)
+
+    @ad.rrule(g)
+    def rule(x, y):
+        return x * y, lambda z_bar: (ad.thunk(lambda: z_bar * 10.0 * y), z_bar * x)
+
+    assert ad.grad(f)(2.0) == 30.0
+    text = ad.adjoint_source(f, args=(2.0,))
+    assert "pull" not in text and "pullback" not in text

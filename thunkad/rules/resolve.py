@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import itertools
@@ -66,7 +67,7 @@ def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, name
         if isinstance(found, Decision):
             return found
         if found is not None:
-            if found.kind != OPT_OUT:
+            if found.kind != OPT_OUT and not declines(found):
                 return Decision("constant" if found.kind == NON_DIFFERENTIABLE else "rule", found)
             inside = found
             break
@@ -75,6 +76,21 @@ def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, name
         if body is not None:
             return body if isinstance(body, Decision) else Decision("alternative", body)
     return MISSING if inside is None else Decision("inside", inside)
+
+
+def declines(entry: Entry) -> bool:
+    """Whether a rule does nothing but return None: it says "look inside" for its types."""
+    code = getattr(entry.function, "__code__", None)
+    if code is None or len(code.co_code) > 32 or entry.layer == "library":
+        return False
+    known, answer = entry.cache.get("declines", (None, False))
+    if known is not code:
+        steps = [i for i in dis.get_instructions(code) if i.opname not in ("RESUME", "NOP")]
+        answer = (
+            all(i.opname in ("LOAD_CONST", "RETURN_CONST", "RETURN_VALUE") for i in steps) and steps[0].argval is None
+        )
+        entry.cache["declines"] = code, answer
+    return answer
 
 
 def _chosen(candidates: list[Entry], kinds: list[Any], named: Named) -> Entry | Decision | None:

@@ -111,17 +111,21 @@ def _explicit(entry: Entry) -> Template:
     if not isinstance(node, gast.FunctionDef):
         raise NotInlineable("a lambda")
     body = _without_docstring(node.body)
-    pullback = _single_pullback(body)
-    params = list(entry.signature().parameters)
-    local = {*params, *_bound(body), pullback.name}
-    name = _resolver(function, local, entry)
-    forward = [s for stmt in body[:-1] if stmt is not pullback for s in _assign(stmt, name)]
     last = body[-1]
     if not (isinstance(last, gast.Return) and isinstance(last.value, gast.Tuple) and len(last.value.elts) == 2):
         raise NotInlineable("no plain return of (value, pullback)")
     value_node, pullback_node = last.value.elts
-    if not (isinstance(pullback_node, gast.Name) and pullback_node.id == pullback.name):
-        raise NotInlineable("returns another pullback")
+    params = list(entry.signature().parameters)
+    local = {*params, *_bound(body)}
+    if isinstance(pullback_node, gast.Lambda):
+        pullback = _as_function(pullback_node)
+    else:
+        pullback = _single_pullback(body)
+        local.add(pullback.name)
+        if not (isinstance(pullback_node, gast.Name) and pullback_node.id == pullback.name):
+            raise NotInlineable("returns another pullback")
+    name = _resolver(function, local, entry)
+    forward = [s for stmt in body[:-1] if stmt is not pullback for s in _assign(stmt, name)]
     value = convert(value_node, name)
     plain = False
     if type(value) is n.Name and len(forward) >= 1:
@@ -149,12 +153,24 @@ def _single_pullback(body: list[Any]) -> Any:
     if len(found) != 1:
         raise NotInlineable("no single nested pullback")
     (pullback,) = found
+    _check_pullback(pullback)
+    return pullback
+
+
+def _as_function(node: Any) -> Any:
+    """A pullback that is written as a lambda, as a function."""
+    body = [gast.Return(value=node.body)]
+    pullback = gast.FunctionDef("pullback", node.args, body, [], None, None, [])
+    _check_pullback(pullback)
+    return pullback
+
+
+def _check_pullback(pullback: Any) -> None:
     arguments = pullback.args
     if len(arguments.args) != 1 or arguments.vararg or arguments.kwonlyargs or arguments.kwarg or arguments.defaults:
         raise NotInlineable("the pullback takes more than the cotangent")
     if pullback.decorator_list:
         raise NotInlineable("a decorated pullback")
-    return pullback
 
 
 def _bound(body: list[Any]) -> set[str]:
