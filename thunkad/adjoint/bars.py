@@ -186,8 +186,11 @@ class Bars:
         self.emit(n.Assign(name, n.Call(DENSE, (bar.expr, n.Name(x)))))
         return n.Name(name)
 
-    def taken(self, x: str) -> Bar | None:
-        """Like :meth:`take`, with what is known of the cotangent and structural zeros as they are."""
+    def taken(self, x: str, value: str | None = None) -> Bar | None:
+        """Like :meth:`take`, with what is known of the cotangent and structural zeros as they are.
+
+        ``value`` names the same object, as in :meth:`number_part`.
+        """
         mode = self.shadowed.get(x)
         if mode is None:
             self.expand(x)
@@ -195,9 +198,8 @@ class Bars:
         if mode == "array":
             return Bar(n.Name(self.bar_name(x)))
         bar = self.live.pop(x, None)
-        take = n.Call(
-            n.Attr(n.Name(self.shadows), "take"), (n.Name(self.then.get(x, x)), ZERO_REF if bar is None else bar.expr)
-        )
+        operands = n.Name(value or self.then.get(x, x)), ZERO_REF if bar is None else bar.expr
+        take = n.Call(n.Attr(n.Name(self.shadows), "take"), operands)
         name = self.names.new(f"{x}_bar")
         self.emit(n.Assign(name, take))
         return Bar(n.Name(name), False, True)

@@ -125,7 +125,7 @@ class CopyStep(Step):
             if part != ZERO_REF and bars.shadowed[self.source] == "any":
                 bars.contribute(self.source, part, maybe_zero=True)
             return
-        bar = bars.taken(self.target)
+        bar = bars.taken(self.target, self.source)
         if bar is not None:
             bars.contribute(self.source, bar.expr, bar.owned, bar.maybe_zero)
 
