@@ -65,6 +65,7 @@ bench: setup
 	$(RUN) benchmarks/import_time.py
 	$(RUN) benchmarks/transform_time.py
 	$(RUN) benchmarks/gradient_ratio.py
+	$(RUN) benchmarks/entry_cost.py
 	$(RUN) benchmarks/matrix_chain.py
 	$(RUN) benchmarks/memory.py
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
-import itertools
 import types
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -84,7 +83,7 @@ def declines(entry: Entry) -> bool:
     if code is None or len(code.co_code) > 32 or entry.layer == "library":
         return False
     known, answer = entry.cache.get("declines", (None, False))
-    if known is not code:
+    if known is not code or not isinstance(answer, bool):
         steps = [i for i in dis.get_instructions(code) if i.opname not in ("RESUME", "NOP")]
         answer = (
             all(i.opname in ("LOAD_CONST", "RETURN_CONST", "RETURN_VALUE") for i in steps) and steps[0].argval is None
@@ -166,7 +165,7 @@ _ABSENT = object()
 
 
 def completed(entry: Entry, kinds: list[Any], named: Named) -> list[Any]:
-    """The kinds of all parameters that a typed signature is about: passed in order, by keyword, or left to a default."""
+    """The kinds of all parameters that a typed signature is about, those passed by keyword or left to a default too."""
     missing = len(signature_types(entry)) - len(kinds)
     if missing <= 0:
         return kinds
@@ -180,9 +179,9 @@ def parameters_of(entry: Entry) -> tuple[tuple[str, Any], ...]:
     own = _positional(entry.target)
     if entry.function is None:
         return own
-    names = [name for name, _ in _positional(entry.function)]
     defaults = [default for _, default in own]
-    return tuple(itertools.zip_longest(names, defaults[: len(names)], fillvalue=_ABSENT))
+    names = [name for name, _ in _positional(entry.function)]
+    return tuple((name, defaults[k] if k < len(defaults) else _ABSENT) for k, name in enumerate(names))
 
 
 def _positional(fn: Any) -> tuple[tuple[str, Any], ...]:
