@@ -393,7 +393,11 @@ class Forward:
             site, site.kinds, demand, self.resolved.owner, results, sharing
         )
         saved = self.names.new(f"{target}_saved")
-        out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in site.bound)), line=s.line, site=site))
+        args = tuple(
+            self.mutation.packed(s, e, out, steps) if p in demand and p in shadowed and type(e) in DISPLAYS else e
+            for p, e in site.bound
+        )
+        out.append(n.Unpack((target, saved), n.Call(forward, args), line=s.line, site=site))
         operands = [e for p, e in site.bound if p in demand and p not in shadowed]
         places: list[tuple[n.Expr, n.Expr | None]]
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]

@@ -358,6 +358,14 @@ class Mutation(Writers, Containers, Accessors):
             return self.view(s, site, out, steps)
         return False
 
+    def packed(self, s: n.Stmt, display: n.Expr, out: list[n.Stmt], steps: Block) -> n.Name:
+        """What ``*args`` or ``**kwargs`` of a callee collects, under a name: the numbers in it have slots."""
+        name = self.temporary(self.kind(display))
+        self.shadowed[name] = "container"
+        out.append(n.Assign(name, display, line=s.line))
+        steps.steps.append(ShadowDisplayStep(s.line, name, display))
+        return n.Name(name)
+
     def read(self, s: n.Stmt, target: str, source: str, index: n.Expr, out: list[n.Stmt], steps: Block) -> None:
         """``target = source[index]``"""
         out.append(n.Assign(target, n.Index(n.Name(source), index), line=s.line))

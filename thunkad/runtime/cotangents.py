@@ -158,6 +158,9 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
         if name in ("flat", "base", "data"):
             raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
         return ZERO
+    if isinstance(x, (list, tuple, dict)) and name not in getattr(x, "__dict__", ()) and hasattr(type(x), name):
+        if callable(getattr(type(x), name)):
+            return y_bar  # the same of a list's or dict's method
     if isinstance(x, (float, int)):
         return y_bar if name == "real" else ZERO
     if isinstance(x, complex):

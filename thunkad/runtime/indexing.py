@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.arrays import is_zero, shape_only, zeros
-from thunkad.tangents import ZERO
+from thunkad.tangents import NO_TANGENT, ZERO, NoTangent
 
 
 def may_repeat(index: Any) -> bool:
@@ -172,3 +173,13 @@ def insert_dot(arr_dot: Any, values_dot: Any, arr: Any, obj: Any, values: Any, a
     first, second = (zeros(x) if is_zero(d) else d for d, x in ((arr_dot, arr), (values_dot, values)))
     both = np.concatenate([np.ravel(first), np.ravel(second)])
     return both[insert_source(arr, obj, values, axis)]
+
+
+def of_index(x: Any) -> NoTangent:
+    """The cotangent of an index: none, unless ``x`` may make its result of the index, as ``np.r_`` does."""
+    if not isinstance(x, (np.ndarray, np.generic, list, tuple, dict, str, range)):
+        raise UnsupportedSyntaxError(
+            f"differentiating an index of an object of class {type(x).__name__} is not supported",
+            hint="np.concatenate, np.stack and np.column_stack do what np.r_ and np.c_ do",
+        )
+    return NO_TANGENT

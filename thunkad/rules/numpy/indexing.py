@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.indexing import (
+    of_index,
     compress_bar,
     diagonal_bar,
     index_bar,
@@ -45,12 +45,10 @@ non_differentiable(
 
 @rrule(operator.getitem)
 def _(x, index):
-    if not isinstance(x, (np.ndarray, np.generic, list, tuple, dict, str, range)):
-        return None  # __getitem__ of another class may make its result of the index, as np.r_ does
-    y: Any = operator.getitem(x, index)  # type: ignore[arg-type]
+    y = operator.getitem(x, index)
 
     def pullback(y_bar):
-        return thunk(lambda: index_bar(y_bar, x, index)), NoTangent()
+        return thunk(lambda: index_bar(y_bar, x, index)), of_index(x)
 
     return y, pullback
 
