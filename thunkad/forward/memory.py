@@ -21,7 +21,7 @@ from thunkad.kinds.lattice import Known, Num, Opaque
 #: NumPy functions whose result may share memory with an argument.
 _VIEWS = frozenset(
     "reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims diagonal real imag atleast_1d atleast_2d "
-    "atleast_3d broadcast_to broadcast_arrays asarray asanyarray ascontiguousarray asfortranarray require split "
+    "atleast_3d broadcast_to broadcast_arrays diag asarray asanyarray ascontiguousarray asfortranarray require split "
     "array_split hsplit vsplit dsplit flip fliplr flipud rot90 sliding_window_view matrix_transpose permute_dims "
     "nan_to_num real_if_close einsum astype view array conj conjugate copyto unstack squeeze as_strided".split()
 )

@@ -8,7 +8,7 @@ from thunkad.analysis.sites import Resolved
 from thunkad.forward.memory import Ask, Memory
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, Instance, may_have_tangent
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Sequence, may_have_tangent
 from thunkad.runtime.shadows import Shadows
 
 
@@ -42,12 +42,17 @@ def _through_callees(resolved: Resolved, moving: set[str], ask: Ask) -> None:
             if any(i in moving for _, a in site.bound for i in walk.names(a)):
                 mutated = ask(site).mutated
                 for p, a in site.bound:
-                    if p in mutated and type(a) is n.Name and may_have_tangent(resolved.kinds.get(a.id, UNKNOWN)):
+                    if p in mutated and type(a) is n.Name and _may_receive(resolved.kinds.get(a.id, UNKNOWN)):
                         moving.add(a.id)
         elif type(s) is n.Effect and any(i in moving for a in site.args for i in walk.names(a)):
             first = site.args[0] if site.args else None
             if type(first) is n.Name and may_have_tangent(resolved.kinds.get(first.id, UNKNOWN)):
                 moving.add(first.id)
+
+
+def _may_receive(kind: Kind) -> bool:
+    """Whether a callee may put a tangent into an argument of this kind; a list or dict may be empty before."""
+    return may_have_tangent(kind) or isinstance(kind, (Mapping, Sequence))
 
 
 def _all_names(resolved: Resolved) -> set[str]:

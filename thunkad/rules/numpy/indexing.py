@@ -9,13 +9,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.indexing import (
-    of_index,
     compress_bar,
     diagonal_bar,
     index_bar,
     insert_bars,
     insert_dot,
     numbered,
+    of_index,
     selection_bar,
     take_along_axis_bar,
     take_bar,
