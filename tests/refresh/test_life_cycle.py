@@ -45,14 +45,19 @@ def left_over():
 def test_differentiated_and_dropped_lambdas_leave_nothing():
     for k in range(1, 200):  # what the library and the interpreter keep is there after a while
         used_and_dropped(k)
-    counts, blocks = left_over()
-    refs = [used_and_dropped(k) for k in range(1, 400)]
-    gc.collect()
-    assert not any(ref() for ref in refs)
-    del refs
-    counts_now, blocks_now = left_over()
-    assert counts_now == counts
-    assert blocks_now - blocks < 400  # less than one block for each: pools of the interpreter, no trace of the functions
+    grown = []
+    for _ in range(3):  # the interpreter's own pools grow now and then, what is left of a function would grow each time
+        counts, blocks = left_over()
+        refs = [used_and_dropped(k) for k in range(1, 300)]
+        gc.collect()
+        assert not any(ref() for ref in refs)
+        del refs
+        counts_now, blocks_now = left_over()
+        assert counts_now == counts
+        grown.append(blocks_now - blocks)
+        if grown[-1] < 150:
+            return
+    raise AssertionError(f"blocks that were left of 300 functions: {grown}")
 
 
 def test_the_identity_of_a_dead_function_is_not_mistaken_for_another():

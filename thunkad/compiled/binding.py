@@ -101,14 +101,14 @@ def bind(fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return args
     try:
         return _bound(fn, shape, args, dict(kwargs))
-    except Absent:
-        pass
+    except Absent as error:
+        what = f"missing a required argument: {error.args[0]!r}" if error.args else "does not take these arguments"
+    name = fn.__name__ if fn.__name__.isidentifier() else "function"
     try:
         signature_of(fn).bind(*args, **kwargs)
     except TypeError as error:
-        name = fn.__name__ if fn.__name__.isidentifier() else "function"
-        raise TypeError(f"{name}() {error}") from None
-    raise TypeError(f"the arguments don't fit {fn.__qualname__}")
+        what = str(error)
+    raise TypeError(f"{name}() {what}")
 
 
 def _bound(fn: types.FunctionType, shape: Shape, args: tuple[Any, ...], left: dict[str, Any]) -> tuple[Any, ...]:

@@ -106,6 +106,8 @@ def as_type(annotation: Any, entry: Entry | None = None) -> Type:
     if hasattr(annotation, "__supertype__"):  # typing.NewType
         return as_type(annotation.__supertype__, entry)
     origin = typing.get_origin(annotation)
+    if hasattr(annotation, "__value__"):  # `type X = …`, with or without parameters
+        return as_type(annotation.__value__ if origin is None else origin.__value__[typing.get_args(annotation)], entry)
     if isinstance(annotation, tuple):
         return _union(annotation, entry)
     if origin is typing.Union or origin is types.UnionType:
