@@ -307,7 +307,8 @@ class Push:
         source = s.iter
         site = self.resolved.sites.get(id(s))
         operands = self.calls.operands(site) if site is not None and type(s.iter) is not n.Name else [s.iter]
-        refuse_changes(self, s, operands)
+        if any(map(self.moves, operands)):
+            refuse_changes(self, s, operands)
         if site is not None and site.how != "constant":
             name = self.temporary(site.result)
             self.calls.call(n.Assign(name, s.iter, line=s.line), name, site)
@@ -491,10 +492,9 @@ class Push:
         else:
             raise self.unsupported(f"the method .{name}() on a value with a tangent")
         call = n.Call(n.Attr(container, name), args)
-        self.emit(
-            n.Assign(self.dot_name(target), call) if target is not None and target in self.moving else n.Effect(call)
-        )
+        taken = target is not None and target in self.moving
+        self.emit(n.Assign(self.dot_name(target), call) if taken else n.Effect(call))
         self.keep(s)
-        if target is not None and target in self.moving:
+        if taken:
             self.densely(target)
         return True
