@@ -12,6 +12,8 @@ from thunkad.kinds.lattice import Num
 
 def refuse_changes(push: Any, s: n.For, operands: list[n.Expr]) -> None:
     """``operands`` are what the loop ``s`` runs over."""
+    if type(s.iter) is n.Call and type(s.iter.func) is n.Ref:
+        return  # a reverse sweep over what its forward sweep saved
     names = {i for a in operands for i in walk.names(a) if not push.is_scalar(i)}
     if all(isinstance(k, Num) and (k.ndim or 0) > 1 for k in map(push.kind, names)):
         return  # rows are views, and so are those of the tangent
