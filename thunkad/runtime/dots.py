@@ -223,7 +223,7 @@ def _has_fields(x: Any) -> bool:
     named = isinstance(getattr(x, "__dict__", None), dict) or any(
         "__slots__" in cls.__dict__ for cls in type(x).__mro__
     )
-    values = (type, np.generic, float, int, complex, AbstractZero, Tangent, Thunk)
+    values = (type, types.ModuleType, np.generic, float, int, complex, AbstractZero, Tangent, Thunk)
     return named and not callable(x) and not isinstance(x, values)
 
 
