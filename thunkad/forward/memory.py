@@ -205,7 +205,7 @@ class _Run:
 def changes_first(fn: Any) -> bool:
     """Whether a library function or a helper changes its first argument in place."""
     name = getattr(fn, "__name__", "")
-    if name in ("copyto", "put", "place", "putmask", "fill_diagonal", "index_add", "take_stored", "unsort"):
+    if name in ("copyto", "put", "place", "putmask", "fill_diagonal", "index_add", "take_stored"):
         return True
     return name == "at" and isinstance(getattr(fn, "__self__", None), np.ufunc)
 

@@ -17,7 +17,7 @@ import numpy as np
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.cotangents import dense, describe, entry
-from thunkad.runtime.shadows import _fields as fields_of
+from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
 
 

@@ -229,7 +229,7 @@ class Shadows:
             fields = {"func": func.pop("func", ZERO), "args": self.take(x.args, ZERO), "keywords": dict(named)}
             named.clear()
             return add(x_bar, Tangent(functools.partial, fields))
-        if not isinstance(x, VALUES) and _fields(x):
+        if not isinstance(x, VALUES) and fields_of(x):
             return add(x_bar, self._moved(x))
         return x_bar
 
@@ -238,7 +238,7 @@ class Shadows:
         if isinstance(x, Then):
             owner, entries = x.x, x.entries
         else:
-            owner, entries = x, x if isinstance(x, (list, tuple, dict)) else _fields(x)
+            owner, entries = x, x if isinstance(x, (list, tuple, dict)) else fields_of(x)
         slots = self.of(owner)
         if isinstance(slots, dict):
             taken = {k: self._moved_item(item, slots.get(k, ZERO)) for k, item in entries.items()}
@@ -302,7 +302,7 @@ class Shadows:
         if isinstance(x, dict):
             return {k: self._collected(x, slots, k, v) for k, v in x.items()}
         if isinstance(slots, dict):
-            return Tangent(type(x), {k: self._collected(x, slots, k, v) for k, v in _fields(x).items()})
+            return Tangent(type(x), {k: self._collected(x, slots, k, v) for k, v in fields_of(x).items()})
         return ZERO
 
     def whole(self, x: Any, x_bar: Any) -> Any:
@@ -325,7 +325,8 @@ class Shadows:
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
 
 
-def _fields(x: Any) -> dict[str, Any]:
+def fields_of(x: Any) -> dict[str, Any]:
+    """The attributes of an object, those in slots too."""
     own = dict(getattr(x, "__dict__", {}))
     for cls in type(x).__mro__:
         for name in getattr(cls, "__slots__", ()):
@@ -395,7 +396,7 @@ def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
         made = seen[id(x)] = Then(x, [])
         made.entries.extend(then(v, seen) for v in x)
         return made
-    fields = x if isinstance(x, dict) else _fields(x) if not callable(x) else None
+    fields = x if isinstance(x, dict) else fields_of(x) if not callable(x) else None
     if fields is None or (not fields and not isinstance(x, dict)):
         return x
     made = seen[id(x)] = Then(x, {})
@@ -444,15 +445,3 @@ def must_be_array(x: Any) -> None:
             f"an in-place update of a value of type {type(x).__name__} that was taken for an array",
             hint="write x = x + y instead of x += y",
         )
-
-
-def sorted_order(xs: list[Any], key: Any = None, reverse: bool = False) -> list[int]:
-    """Where each entry of ``xs`` sorted (stably) comes from."""
-    return sorted(range(len(xs)), key=(lambda k: xs[k]) if key is None else (lambda k: key(xs[k])), reverse=reverse)
-
-
-def unsort(slots: list[Any], order: list[int]) -> None:
-    """Put the slots of a sorted list back into the order before."""
-    before = list(slots)
-    for place, source in enumerate(order):
-        slots[source] = before[place]

@@ -26,7 +26,7 @@ linear(shadows.take_stored, shadows.keep, shadows.structure)
 non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
 )
-non_differentiable(shadows.then, shadows.shares, shadows.check_fresh, shadows.must_be_array, shadows.sorted_order, shadows.unsort)
+non_differentiable(shadows.then, shadows.shares, shadows.check_fresh, shadows.must_be_array)
 non_differentiable(
     arrays.zeros,
     arrays.rounds,
