@@ -13,6 +13,7 @@ import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.cotangents import add, like
+from thunkad.runtime.elements import sorted_order
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 Undo = Callable[[Any, Any], tuple[list[Any], dict[str, Any]]]
@@ -136,8 +137,7 @@ def _remove(x: list[Any], v: Any) -> tuple[None, Undo]:
 
 def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[None, Undo]:
     before = list(x)
-    keys = before if key is None else [key(v) for v in before]
-    labels = sorted(range(len(x)), key=keys.__getitem__, reverse=reverse)
+    labels = sorted_order(before, key, reverse)
     x[:] = [before[k] for k in labels]
     back = _relabelled(x, labels)
 
