@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from thunkad.ir import walk
 from thunkad.ir import nodes as n
 from thunkad.ir.check import check_normal
 from thunkad.ir.fresh import Names
-from thunkad.normal.exits import names_in, single_exit
+from thunkad.normal.exits import single_exit
 from thunkad.normal.versions import version
 
 from lowering import behaviour, same
@@ -127,7 +128,7 @@ def programs(draw: st.DrawFn) -> str:
 def versioned(function: n.Function) -> n.Function:
     function = single_exit(function)
     check_normal(function, versioned=False)
-    out = version(function, Names(names_in(function)))
+    out = version(function, Names(walk.taken_names(function)))
     check_normal(out, versioned=True)
     return out
 

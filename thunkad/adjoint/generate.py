@@ -64,7 +64,7 @@ class Generator:
     ) -> None:
         self.resolved, self.callees, self.purity = resolved, callees, make_purity(user_pure)
         self.reached = reached  # told of each stage that the code has reached
-        self.names = Names(_taken(resolved.function))
+        self.names = Names(walk.taken_names(resolved.function))
         sharing = replace(sharing, volatile=(*sharing.volatile, *volatile_sources(resolved)))
         self.sharing, self.aliases = sharing, find_aliases(resolved, sharing)
         self.takes_shadows = self.seed_may_be_zero = False
@@ -306,24 +306,3 @@ def always_raises(block: list[n.Stmt]) -> bool:
     """Whether no path leads to the end of ``block``."""
     last = block[-1] if block else None
     return type(last) is n.Raise or (type(last) is n.If and always_raises(last.body) and always_raises(last.orelse))
-
-
-def _taken(function: n.Function) -> set[str]:
-    """Every name that the function uses, globals included, so that generated names collide with none."""
-    taken = {function.name, *function.captures, *(p.name for p in function.params)}
-
-    def scan(e: n.Expr) -> None:
-        stack = [e]
-        while stack:
-            e = stack.pop()
-            if type(e) in (n.Name, n.Global):
-                taken.add(e.id)  # type: ignore[union-attr]
-            elif type(e) is n.Closure:
-                taken.update(_taken(e.function))
-            stack.extend(walk.children(e))
-
-    for s in walk.statements(function.body):
-        taken.update(walk.writes(s))
-        for e in walk.expressions(s):
-            scan(e)
-    return taken

@@ -82,18 +82,9 @@ def _popped(s: n.Stmt) -> set[str]:
     """Lists that ``s`` takes an entry off, anywhere in it."""
     out: set[str] = set()
     for x in walk.statements([s]):
-        for e in walk.expressions(x):
-            stack = [e]
-            while stack:
-                e = stack.pop()
-                if (
-                    type(e) is n.Call
-                    and type(e.func) is n.Attr
-                    and e.func.name == "pop"
-                    and type(e.func.value) is n.Name
-                ):
-                    out.add(e.func.value.id)
-                stack.extend(walk.children(e))
+        for e in walk.parts(*walk.expressions(x)):
+            if type(e) is n.Call and type(e.func) is n.Attr and e.func.name == "pop" and type(e.func.value) is n.Name:
+                out.add(e.func.value.id)
     return out
 
 

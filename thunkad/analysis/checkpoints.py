@@ -46,8 +46,7 @@ class _Segments:
         everything = [*walk.statements(function.body)]
         self.names = Names(self.params.union(*(walk.writes(s) for s in everything), *map(walk.reads, everything)))
         for s in everything:
-            for e in walk.expressions(s):
-                self.names.reserve(_globals(e))
+            self.names.reserve(e.id for e in walk.parts(*walk.expressions(s)) if type(e) is n.Global)
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         out: list[n.Stmt] = []
@@ -169,13 +168,3 @@ class _Segments:
         ]
         out.append(n.For(pair, n.Name(bounds), steps, stop, line=s.line))
         return {x: n.Name(at[x]) for x in through}
-
-
-def _globals(e: n.Expr) -> list[str]:
-    found, stack = [], [e]
-    while stack:
-        e = stack.pop()
-        if type(e) is n.Global:
-            found.append(e.id)
-        stack.extend(walk.children(e))
-    return found

@@ -117,7 +117,7 @@ def hoist(function: n.Function, owner: Any, captured: Captured | OutsideData) ->
 class _Hoist:
     def __init__(self, function: n.Function, owner: Any, captured: Captured | OutsideData) -> None:
         self.owner, self.captured = owner, captured
-        self.names = Names(_taken(function))
+        self.names = Names(walk.taken_names(function))
 
     def function_of(self, f: n.Function) -> n.Function:
         return n.Function(f.name, f.params, self.block(f.body), f.captures, f.line, f.filename)
@@ -168,24 +168,6 @@ class _Hoist:
             new = walk.map_stmt(s, rewrite)
         out.extend(reads)
         out.append(new)
-
-
-def _taken(function: n.Function) -> set[str]:
-    taken = {function.name, *function.captures, *(p.name for p in function.params)}
-
-    def scan(e: n.Expr) -> None:
-        if type(e) in (n.Name, n.Global):
-            taken.add(e.id)  # type: ignore[union-attr]
-        elif type(e) is n.Closure:
-            taken.update(_taken(e.function))
-        for c in walk.children(e):
-            scan(c)
-
-    for s in walk.statements(function.body):
-        taken.update(walk.writes(s))
-        for e in walk.expressions(s):
-            scan(e)
-    return taken
 
 
 def is_read(captured: Captured | OutsideData, owner: Any, e: n.Expr) -> bool:

@@ -90,10 +90,5 @@ def _used(fn: Any) -> set[str]:
     for s in walk.statements(normal_form(fn).body):
         if type(s) is n.SetGlobal:
             out.add(s.name)
-        stack = list(walk.expressions(s))
-        while stack:
-            e = stack.pop()
-            if type(e) is n.Global:
-                out.add(e.id)
-            stack.extend(walk.children(e))
+        out.update(e.id for e in walk.parts(*walk.expressions(s)) if type(e) is n.Global)
     return out

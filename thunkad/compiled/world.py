@@ -411,14 +411,10 @@ def lifted_functions(functions: list[n.Function]) -> list[n.Function]:
         for s in walk.statements(block):
             if type(s) is n.Define:
                 scan(s.function.body)
-            for e in walk.expressions(s):
-                stack = [e]
-                while stack:
-                    e = stack.pop()
-                    if type(e) is n.Closure and id(e.function) not in out:
-                        out[id(e.function)] = e.function
-                        scan(e.function.body)
-                    stack.extend(walk.children(e))
+            for e in walk.parts(*walk.expressions(s)):
+                if type(e) is n.Closure and id(e.function) not in out:
+                    out[id(e.function)] = e.function
+                    scan(e.function.body)
 
     for f in functions:
         scan(f.body)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from thunkad.adjoint.generate import _taken as taken_names
 from thunkad.analysis.sites import Resolved
 from thunkad.forward.calls import EFFECT, Pushed
 from thunkad.forward.memory import memory_of
@@ -14,6 +13,7 @@ from thunkad.forward.push import BUFFER, TANGENT, Push
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import Purity, eliminate
@@ -54,7 +54,7 @@ def pushforward(
     if own_result and type(last.value) is n.Name:
         memory.change(last.value.id)
     moving = moving_names(resolved, wanted, memory, callees.summary)
-    push = Push(resolved, moving, memory, Names(taken_names(function)), callees)
+    push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
     params = parameters(function)
     start: list[n.Stmt] = []
     dots = [n.Param(push.dot_name(p)) for p in wanted]

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from thunkad.adjoint.generate import _taken as taken_names
 from thunkad.analysis.sites import Site
 from thunkad.forward.calls import EFFECT, tidy
 from thunkad.forward.flatten import flattened
@@ -31,7 +30,7 @@ Choose = Callable[[Any], n.Function | None]
 
 def pasted(function: n.Function, choose: Choose) -> n.Function:
     """``function`` with calls of the chosen callees replaced by their bodies."""
-    names = Names(taken_names(function))
+    names = Names(walk.taken_names(function))
     body = _Paste(names, choose).block(function.body)
     return n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from thunkad.adjoint.generate import _taken as taken_names
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
@@ -146,7 +145,7 @@ def halves(
     if any(isinstance(k, Instance) and k.cls is Shadows for k in resolved.kinds.values()):
         raise NotSeparable("shadows go by the identity of memory")
     original = {*resolved.kinds, *(p.name for p in parameters(function)), *walk.assigned(function.body)}
-    push = Push(resolved, moving, memory, Names(taken_names(function)), callees)
+    push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
     push.calls = calls = HalvedCalls(push, callees)
     params = parameters(function)
     start: list[n.Stmt] = []

@@ -89,6 +89,15 @@ def names(e: n.Expr) -> Iterator[str]:
             stack.extend(reversed(children(e)))
 
 
+def parts(*expressions: n.Expr) -> Iterator[n.Expr]:
+    """These expressions and everything in them, outer ones first."""
+    stack = list(expressions)
+    while stack:
+        e = stack.pop()
+        yield e
+        stack.extend(children(e))
+
+
 def substitute(e: n.Expr, mapping: dict[str, n.Expr]) -> n.Expr:
     """``e`` with locals replaced."""
     if type(e) is n.Name:
@@ -194,6 +203,23 @@ def read_anywhere(block: list[n.Stmt]) -> set[str]:
         if type(s) in (n.For, n.While) and s.stop is not None:
             out.add(s.stop)
     return out
+
+
+def taken_names(function: n.Function) -> set[str]:
+    """Every name that occurs in ``function``, globals and functions made inside included: new names avoid these."""
+    taken = {function.name, *function.captures, *(p.name for p in function.params)}
+    for s in statements(function.body):
+        taken.update(writes(s))
+        if type(s) is n.Delete and type(s.target) is n.Name:
+            taken.add(s.target.id)
+        if type(s) in (n.For, n.While) and s.stop is not None:
+            taken.add(s.stop)
+        for e in parts(*expressions(s)):
+            if type(e) in (n.Name, n.Global):
+                taken.add(e.id)
+            elif type(e) is n.Closure:
+                taken |= taken_names(e.function)
+    return taken
 
 
 def map_stmt(s: n.Stmt, f: Callable[[n.Expr], n.Expr], bind: Callable[[str], str] = lambda i: i) -> n.Stmt:

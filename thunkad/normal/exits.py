@@ -35,7 +35,7 @@ UNBOUND = n.Ref("Unbound", Unbound)
 
 def single_exit(function: n.Function, names: Names | None = None) -> n.Function:
     """``function`` without ``Break``, ``Continue`` and inner ``Return``; the functions that it makes likewise."""
-    names = names or Names(names_in(function))
+    names = names or Names(walk.taken_names(function))
     body, result = single_exit_block(function.body, names)
     body = [_nested(s) for s in body]
     line = body[-1].line if body else function.line
@@ -72,22 +72,6 @@ def single_exit_block(block: list[n.Stmt], names: Names) -> tuple[list[n.Stmt], 
 def left_early(block: list[n.Stmt], names: Names) -> list[n.Stmt]:
     """``block`` without its returns, which only leave it."""
     return _Exits(names, "").block(block, _Place())
-
-
-def names_in(function: n.Function) -> set[str]:
-    """Every name that occurs in ``function``, those of outside included."""
-    out = {p.name for p in function.params} | set(function.captures) | walk.assigned(function.body)
-    for s in walk.statements(function.body):
-        out |= walk.reads(s)
-        if type(s) in (n.For, n.While) and s.stop is not None:  # type: ignore[attr-defined]
-            out.add(s.stop)  # type: ignore[attr-defined]
-        stack = list(walk.expressions(s))
-        while stack:
-            e = stack.pop()
-            if type(e) is n.Global:
-                out.add(e.id)
-            stack.extend(walk.children(e))
-    return out
 
 
 def _nested(s: n.Stmt) -> n.Stmt:

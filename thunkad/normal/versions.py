@@ -41,7 +41,7 @@ def version(function: n.Function, names: Names) -> n.Function:
     -------
     Function
     """
-    names.reserve(_spellings(function))
+    names.reserve(walk.taken_names(function))
     # facts are keyed by the identity of a statement, and earlier passes may have put one statement into two blocks
     function = _with_body(function, [walk.map_stmt(s, lambda e: e) for s in function.body])
     function = cut_tries(function, names)
@@ -454,24 +454,3 @@ class _Versioner:
 
 def _with_body(f: n.Function, body: list[n.Stmt]) -> n.Function:
     return n.Function(f.name, f.params, body, f.captures, f.line, f.filename)
-
-
-def _spellings(function: n.Function) -> set[str]:
-    """Every name in ``function``, nested functions included."""
-    found = {function.name, *function.captures, *(p.name for p in function.params)}
-    for s in walk.statements(function.body):
-        found.update(walk.writes(s))
-        found.update(walk.reads(s))
-        if type(s) is n.Delete and type(s.target) is n.Name:
-            found.add(s.target.id)
-        if type(s) in (n.For, n.While) and s.stop is not None:
-            found.add(s.stop)
-        stack = list(walk.expressions(s))
-        while stack:
-            e = stack.pop()
-            if type(e) is n.Global:
-                found.add(e.id)
-            elif type(e) is n.Closure:
-                found |= _spellings(e.function)
-            stack.extend(walk.children(e))
-    return found
