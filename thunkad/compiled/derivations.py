@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from thunkad.compiled.load import Slot
+from thunkad.compiled.load import Slot, name_of_target
 from thunkad.compiled.replay import refuse_replay, refuse_surrogates
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.inline import pasted, polished
@@ -60,8 +60,7 @@ class Derivation:
 
     @property
     def __name__(self) -> str:  # type: ignore[override]
-        base = getattr(self.target, "name", None) or getattr(self.target, "__name__", "function")
-        return f"{base if base.isidentifier() else 'lambda_'}_{self.product}"
+        return f"{name_of_target(self.target)}_{self.product}"
 
     def key(self) -> Any:
         target = self.target.key() if isinstance(self.target, Derivation) else id(self.target)
@@ -128,9 +127,7 @@ class Derivations:
                 n.Assign(bars, n.Call(ref(pair.reverse), (n.Name(saved), n.Name(seed)))),
                 n.Return(n.TupleExpr((n.Name(value), n.Name(bars)))),
             ]
-            base = getattr(d.target, "name", None) or getattr(d.target, "__name__", "function")
-            base = base if base.isidentifier() else "lambda_"
-            name = self.world.unique("_".join((base, "pull", *demand)))
+            name = self.world.unique("_".join((name_of_target(d.target), "pull", *demand)))
             function = n.Function(name, [n.Param(p) for p in (*d.params, seed)], body)
             found = self._pulls[key] = self.whole(function, pair.forward, pair.reverse)
         return found

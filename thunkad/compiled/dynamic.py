@@ -18,7 +18,7 @@ from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, Sharing
 from thunkad.compiled import updates
 from thunkad.errors import NoRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import Known, may_have_tangent
+from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
@@ -117,8 +117,7 @@ class Pull:
 
     def whole(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         """``wrt``: for which of the callee (None), positions and keywords cotangents are wanted; without it for all."""
-        if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
-            fn = _UFUNC[fn]
+        fn = on_numbers(fn, args)
         if isinstance(fn, functools.partial):
             return self.partial(fn, args, kwargs)
         if isinstance(fn, types.MethodType):
@@ -130,7 +129,7 @@ class Pull:
                 function = self.world.array_member(fn.__name__)
             if function is not None:
                 return self.method(fn, function, owner, args, kwargs)
-        decision = self.world.late_lookup(fn, args, kwargs) if _hashable(fn) else None
+        decision = self.world.late_lookup(fn, args, kwargs) if is_hashable(fn) else None
         if decision is not None and decision.how == "rule":
             found = self.rule(decision.entry, args, kwargs)
             if found is not None:
@@ -392,7 +391,10 @@ def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: froze
     return out
 
 
-_UFUNC_OR_EMPTY = type("_Operators", (), {"__contains__": lambda self, fn: _hashable(fn) and fn in _UFUNC})()
+def on_numbers(fn: Any, args: tuple[Any, ...]) -> Any:
+    """The ufunc that an operator of Python is if all its operands are numbers or arrays; any other function itself."""
+    known = is_hashable(fn) and fn in _UFUNC and all(isinstance(a, _NUMBER) for a in args)
+    return _UFUNC[fn] if known else fn
 
 
 def is_nested(fn: Any) -> bool:
@@ -435,14 +437,6 @@ def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
         return NO_TANGENT, [func, *positional], {k: entry(named, k) for k in kwargs}
 
     return value, back
-
-
-def _hashable(x: Any) -> bool:
-    try:
-        hash(x)
-    except TypeError:
-        return False
-    return True
 
 
 def _nothing(args: tuple[Any, ...]) -> Cotangents:

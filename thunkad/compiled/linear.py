@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.dynamic import Pull, _hashable, is_nested
+from thunkad.compiled.dynamic import Pull, is_nested
 from thunkad.compiled.push import Push
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.linear import NotSeparable
-from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import FRULE, name_of
 from thunkad.runtime.cotangents import dense, entry
@@ -47,7 +47,7 @@ class LinearCalls:
             raise NotSeparable("a pullback that is decided when the code runs")
         if isinstance(fn, types.MethodType):
             return self.bound(fn.__func__, fn.__self__, args, kwargs)
-        decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if _hashable(fn) else None
+        decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if is_hashable(fn) else None
         if decision is not None and decision.how == "alternative":
             return self.function(decision.entry.function, args, kwargs)
         ruled = decision is not None and decision.how in ("rule", "constant")

@@ -163,3 +163,9 @@ def _nested(codes: list[types.CodeType]) -> Iterator[types.CodeType]:
     for code in codes:
         yield code
         yield from _nested([c for c in code.co_consts if isinstance(c, types.CodeType)])
+
+
+def name_of_target(target: Any) -> str:
+    """What code generated for a function, the user's or one of the compiler's own, is called after."""
+    name = target.name if isinstance(target, n.Function) else getattr(target, "__name__", "function")
+    return name if name.isidentifier() else "lambda_"

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.dynamic import _NUMBER, _UFUNC, _UFUNC_OR_EMPTY, Pull, _hashable, is_nested
+from thunkad.compiled.dynamic import Pull, is_nested, on_numbers
 from thunkad.compiled.redone import Pulled
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
-from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.cotangents import entry
@@ -43,8 +43,7 @@ class Push:
         )
 
     def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
-        if fn in _UFUNC_OR_EMPTY and all(isinstance(a, _NUMBER) for a in args):
-            fn = _UFUNC[fn]
+        fn = on_numbers(fn, args)
         if isinstance(fn, functools.partial):
             fixed = tuple(entry(entry(fn_dot, "args"), k) for k in range(len(fn.args)))
             own = {k: entry(entry(fn_dot, "keywords"), k) for k in fn.keywords}
@@ -69,7 +68,7 @@ class Push:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         if _still((fn_dot, *arg_dots, *kwarg_dots.values())):
             return fn(*args, **kwargs), ZERO
-        decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if _hashable(fn) else None
+        decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if is_hashable(fn) else None
         if decision is not None and decision.how == "rule":
             if decision.entry.kind != FRULE:
                 raise no_frule(fn, None)

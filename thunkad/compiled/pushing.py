@@ -9,7 +9,7 @@ from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.linear import LinearCalls, is_dispatch
-from thunkad.compiled.load import Slot
+from thunkad.compiled.load import Slot, name_of_target
 from thunkad.compiled.push import Push
 from thunkad.compiled.redone import Redone
 from thunkad.forward.flatten import flattened
@@ -138,9 +138,7 @@ class Forwarding:
         slot = self.slots.get(key)
         if slot is not None:
             return slot
-        base = target.name if is_ir else getattr(target, "__name__", "function")
-        base = base if base.isidentifier() else "lambda_"
-        slot = Slot(self.world.unique("_".join((base, "jvp", *demand))))
+        slot = Slot(self.world.unique("_".join((name_of_target(target), "jvp", *demand))))
         self.slots[key] = slot
         try:
             resolved = self.analysis(target, owner, kinds)
@@ -174,9 +172,7 @@ class Forwarding:
         found = self.halves.get(key)
         if found is not None:
             return found
-        base = target.name if is_ir else getattr(target, "__name__", "function")
-        base = base if base.isidentifier() else "lambda_"
-        label = self.world.unique("_".join((base, "primal", *demand)))
+        label = self.world.unique("_".join((name_of_target(target), "primal", *demand)))
         found = self.halves[key] = Slot(label), Slot(label.replace("_primal", "_linear"))
         try:
             resolved = self.analysis(target, owner, kinds)

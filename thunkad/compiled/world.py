@@ -23,7 +23,7 @@ from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
 from thunkad.compiled.assigned_globals import AssignedGlobals
 from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.forms import normal_form
-from thunkad.compiled.load import Slot, load
+from thunkad.compiled.load import Slot, load, name_of_target
 from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
 from thunkad.compiled.pull_nested import Nested
@@ -208,10 +208,7 @@ class World(Lookups):
             names = [p.name for p in function.params]
             with self.recording():
                 found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
-            found.mutated_params = functools.partial(self.mutated_params, owner=fn)
-            found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=fn)
-            found.cache["outlives"] = self.outlives
-            reached("resolved", found)
+            self._complete(found, fn)
         return found
 
     def analysis_of_ir(self, function: n.Function, owner: Any, kinds: tuple[Kind, ...]) -> Resolved:
@@ -225,11 +222,15 @@ class World(Lookups):
             ]
             with self.recording():
                 found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
-            found.mutated_params = functools.partial(self.mutated_params, owner=owner)
-            found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=owner)
-            found.cache["outlives"] = self.outlives
-            reached("resolved", found)
+            self._complete(found, owner)
         return found
+
+    def _complete(self, found: Resolved, owner: Any) -> None:
+        """Tell an analysis what the later passes ask it about callees and captured parameters."""
+        found.mutated_params = functools.partial(self.mutated_params, owner=owner)
+        found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=owner)
+        found.cache["outlives"] = self.outlives
+        reached("resolved", found)
 
     def site_mutates(self, owner: Any) -> Any:
         """What says of a site in ``owner``'s code which parameters its callee writes into."""
@@ -329,10 +330,8 @@ class World(Lookups):
         pair = self.pairs.get(key)
         if pair is not None:
             return pair
-        base = target.name if is_ir else getattr(target, "__name__", "function")
-        base = "lambda_" if not base.isidentifier() else base
         suffix = "_".join(demand)
-        label = self.unique(f"{base}_forward_{suffix}")
+        label = self.unique(f"{name_of_target(target)}_forward_{suffix}")
         pair = Pair(Slot(label), Slot(label.replace("_forward_", "_reverse_")), owner if is_ir else target)
         self.pairs[key] = pair
         try:

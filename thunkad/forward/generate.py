@@ -8,7 +8,7 @@ from typing import Any
 
 from thunkad.analysis.sites import Resolved
 from thunkad.forward.calls import EFFECT, Pushed
-from thunkad.forward.memory import memory_of
+from thunkad.forward.memory import Memory, memory_of
 from thunkad.forward.push import BUFFER, TANGENT, Push
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
@@ -56,18 +56,26 @@ def pushforward(
     moving = moving_names(resolved, wanted, memory, callees.summary)
     push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
     params = parameters(function)
-    start: list[n.Stmt] = []
-    dots = [n.Param(push.dot_name(p)) for p in wanted]
-    for p in params:
-        if p.name in moving and memory.is_mutated(p.name) and (public or p.name not in wanted):
-            value = n.Name(push.dot_name(p.name)) if p.name in wanted else ZERO_REF
-            start.append(n.Assign(push.dot_name(p.name), n.Call(BUFFER, (value, n.Name(p.name))), site=TANGENT))
-        elif p.name in moving and p.name not in wanted:
-            start.append(n.Assign(push.dot_name(p.name), push.zero_of(p.name), site=TANGENT))
+    dots, start = tangents_of_params(push, params, wanted, memory, public)
     body = push.block(function.body[:-1])
     value_dot = result_dot(push, last.value)
     body = [*start, *body, n.Return(n.TupleExpr((last.value, value_dot)), line=last.line)]
     return n.Function(name, [*params, *dots], cleaned(body, user_pure), (), function.line, function.filename)
+
+
+def tangents_of_params(
+    push: Push, params: list[n.Param], wanted: tuple[str, ...], memory: Memory, public: bool
+) -> tuple[list[n.Param], list[n.Stmt]]:
+    """The parameters that bring tangents, and the statements that make those of the others that move."""
+    start: list[n.Stmt] = []
+    dots = [n.Param(push.dot_name(p)) for p in wanted]
+    for p in params:
+        if p.name in push.moving and memory.is_mutated(p.name) and (public or p.name not in wanted):
+            value = n.Name(push.dot_name(p.name)) if p.name in wanted else ZERO_REF
+            start.append(n.Assign(push.dot_name(p.name), n.Call(BUFFER, (value, n.Name(p.name))), site=TANGENT))
+        elif p.name in push.moving and p.name not in wanted:
+            start.append(n.Assign(push.dot_name(p.name), push.zero_of(p.name), site=TANGENT))
+    return dots, start
 
 
 def result_dot(push: Push, e: n.Expr) -> n.Expr:

@@ -17,9 +17,9 @@ from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import EFFECT, Calls, Pushed
-from thunkad.forward.generate import cleaned, parameters, result_dot
+from thunkad.forward.generate import cleaned, parameters, result_dot, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
-from thunkad.forward.push import BUFFER, TANGENT, UPDATE_FIELD, Push
+from thunkad.forward.push import TANGENT, UPDATE_FIELD, Push
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
 from thunkad.ir import nodes as n
@@ -148,14 +148,7 @@ def halves(
     push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
     push.calls = calls = HalvedCalls(push, callees)
     params = parameters(function)
-    start: list[n.Stmt] = []
-    dots = [n.Param(push.dot_name(p)) for p in wanted]
-    for p in params:
-        if p.name in moving and memory.is_mutated(p.name) and (public or p.name not in wanted):
-            value = n.Name(push.dot_name(p.name)) if p.name in wanted else ZERO_REF
-            start.append(n.Assign(push.dot_name(p.name), n.Call(BUFFER, (value, n.Name(p.name))), site=TANGENT))
-        elif p.name in moving and p.name not in wanted:
-            start.append(n.Assign(push.dot_name(p.name), push.zero_of(p.name), site=TANGENT))
+    dots, start = tangents_of_params(push, params, wanted, memory, public)
     body = push.block(function.body[:-1])
     result = push.names.new("value_dot")
     made = n.Assign(result, result_dot(push, last.value), site=TANGENT)

@@ -233,3 +233,12 @@ def may_have_tangent(k: Kind) -> bool:
         value = value_of(k)
         return value is not None and may_have_tangent(value)
     return True
+
+
+def is_hashable(x: Any) -> bool:
+    """Whether ``x`` can be looked up in a table."""
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True

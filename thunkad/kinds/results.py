@@ -25,6 +25,7 @@ from thunkad.kinds.lattice import (
     Opaque,
     Sequence,
     Tuple,
+    is_hashable,
     item_of,
     join,
     join_fields,
@@ -227,7 +228,7 @@ def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     """The kind of ``fn(*args, **kwargs)`` for a library function; ``Unknown`` for any other."""
     if isinstance(fn, np.ufunc):
         return _ufunc(fn, args, kwargs)
-    simple = (RESULT_KINDS.get(fn) or RESULT_OF_HELPER.get(fn)) if _hashable(fn) else None
+    simple = (RESULT_KINDS.get(fn) or RESULT_OF_HELPER.get(fn)) if is_hashable(fn) else None
     if simple is not None:
         return simple(args, kwargs)
     module = getattr(fn, "__module__", None) or ""
@@ -248,14 +249,6 @@ def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
 
 
 _MATH_INTS = {math.floor, math.ceil, math.trunc, math.factorial, math.gcd, math.comb, math.perm, math.isqrt}
-
-
-def _hashable(x: Any) -> bool:
-    try:
-        hash(x)
-    except TypeError:
-        return False
-    return True
 
 
 def _ufunc(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
@@ -304,7 +297,7 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     if fn in _REDUCTIONS:
         whole = "axis" not in kwargs and (fn is np.average or (len(args) < 2 and "keepdims" not in kwargs))
         return Num("scalar", field) if whole else shaped(field, reduced_axes(args, kwargs))
-    axes = _AXES.get(fn) if _hashable(fn) else None
+    axes = _AXES.get(fn) if is_hashable(fn) else None
     if axes is not None:
         count = axes(args, kwargs)
         if count == 0 and fn in _KEEP_ARRAYS:

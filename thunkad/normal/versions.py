@@ -316,13 +316,7 @@ class _Versioner:
     def _if(self, s: n.If, env: _Env, out: list[n.Stmt], claims: _Claims) -> None:
         test = self._read(s.test, env, out, s.line)
         ends = self._ends(s.body), self._ends(s.orelse)
-        joins: _Claims = {}
-        if not any(ends):
-            live = self.live.after[id(s)]
-            joins = {var: claims.get(var) or _Join(var) for var in self._binds(s) if var in live}
-            for var, join in joins.items():
-                if var not in env:
-                    self._spell(join)
+        joins = self._joins(s, env, ends, claims)
         arms, envs = [], []
         for block, end in zip((s.body, s.orelse), ends):
             arm_env = dict(env)
@@ -330,6 +324,17 @@ class _Versioner:
             envs.append(arm_env)
         out.append(n.If(test, arms[0], arms[1], line=s.line, site=s.site))
         self._merge(s, env, (envs[0], envs[1]), ends, joins)
+
+    def _joins(self, s: n.If | n.Try, env: _Env, ends: tuple[bool, bool], claims: _Claims) -> _Claims:
+        """The variables that have one name after both arms, if both get there."""
+        if any(ends):
+            return {}
+        live = self.live.after[id(s)]
+        joins = {var: claims.get(var) or _Join(var) for var in self._binds(s) if var in live}
+        for var, join in joins.items():
+            if var not in env:
+                self._spell(join)
+        return joins
 
     def _merge(
         self, s: n.If | n.Try, env: _Env, envs: tuple[_Env, _Env], ends: tuple[bool, bool], joins: _Claims
@@ -349,13 +354,7 @@ class _Versioner:
     def _try(self, s: n.Try, env: _Env, out: list[n.Stmt], claims: _Claims) -> None:
         """Like :meth:`_if`, with the body and its ``else`` as one arm and the handler as the other."""
         ends = self._ends(s.body) or self._ends(s.orelse), self._ends(s.handler)
-        joins: _Claims = {}
-        if not any(ends):
-            live = self.live.after[id(s)]
-            joins = {var: claims.get(var) or _Join(var) for var in self._binds(s) if var in live}
-            for var, join in joins.items():
-                if var not in env:
-                    self._spell(join)
+        joins = self._joins(s, env, ends, claims)
         wanted = [joins if not any(ends) else {} if end else claims for end in ends]
         late = {var for inner in s.orelse for var in self._binds(inner)}
         first, second = dict(env), dict(env)
