@@ -175,6 +175,17 @@ def test_library_functions_and_methods() -> None:
     assert np.isclose(ad.jvp(programs.Cell(3.0).scaled, (0.5,), (1.0,))[1], 3.0)
 
 
+def bound_builtin(x):
+    total = x.sum
+    return total() * x + x[0].item() * x[1].reshape(1)[0]
+
+
+def test_bound_methods_of_arrays_and_of_their_numbers() -> None:
+    x, dot = np.array([0.9, -0.4, 1.3]), np.array([0.5, 2.0, -1.0])
+    want = dot.sum() * x + x.sum() * dot + dot[0] * x[1] + x[0] * dot[1]
+    np.testing.assert_allclose(ad.jvp(bound_builtin, (x,), (dot,))[1], want, rtol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("primals", "tangents", "message"),
     [

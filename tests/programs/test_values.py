@@ -22,6 +22,28 @@ return t[0] * t[-1] + t[::2][1]
 === dict_built_and_indexed | x = 0.7, y = 1.3
 d = {"a": x, "b": y, 3: x * y}
 return d["a"] * d[3] + d["b"]
+=== dict_spread_among_others | x = 1.5
+given = {"a": x}
+d = {**given, "s": "text"}
+t = 0.0
+for k in d:
+    if k == "a":
+        t = t + d[k] * x
+return t
+=== dict_spread_over_others | x = 0.7, y = 1.3
+plain = {"a": 2.0}
+d = {"a": x, **plain, "b": x * y}
+e = {**d, **{"c": y}, "a": y * y}
+return d["a"] * d["b"] + e["a"] * e["b"] * e["c"]
+=== dict_spread_and_changed | x = 0.7, y = 1.3
+first = {"a": x, "b": y}
+second = {"a": y * y, **first, "b": x * x, "b": x * y}
+second["c"] = second["a"] * 2.0
+first["a"] = second["b"]
+t = 0.0
+for k in second:
+    t = t + second[k] * second[k]
+return t * first["a"] + first["b"]
 === dict_from_call | x = 0.7
 d = dict(a=x, b=2.0)
 return d["a"] * d["b"] + d.get("c", x) + d.get("a")

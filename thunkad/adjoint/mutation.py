@@ -341,7 +341,8 @@ class ShadowDisplayStep(Step):
     def reverse(self, bars: Bars) -> None:
         values = self.display.values if type(self.display) is n.DictExpr else self.display.items
         wanted = [v for v in values if type(v) is n.Name and v.id in bars.active and bars.shadowed.get(v.id) != "array"]
-        if any(type(v) is n.Star for v in values) or (type(self.display) is n.DictExpr and None in self.display.keys):
+        named = type(self.display) is n.DictExpr and len(set(self.display.keys) - {None}) < len(values)
+        if named or any(type(v) is n.Star for v in values):
             bar = bars.taken(self.target)
             if bar is not None:
                 give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]))

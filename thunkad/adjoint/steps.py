@@ -25,6 +25,7 @@ from thunkad.tangents import unthunk
 
 ENTRY = n.Ref("entry", cotangents.entry)
 GATHER = n.Ref("gather", cotangents.gather)
+SPLIT_NAMED = n.Ref("split_named", cotangents.split_named)
 SPLIT = n.Ref("split", cotangents.split)
 LIKE = n.Ref("like", cotangents.like)
 FIELD_TANGENT = n.Ref("field_tangent", cotangents.field_tangent)
@@ -78,11 +79,7 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
         bars.emit(n.Assign(name, value))
         value = n.Name(name)
     if type(display) is n.DictExpr:
-        for key, item in zip(display.keys, display.values):
-            if key is None:
-                give(bars, item, value, maybe_zero=True)
-            elif keys is None or key.value in keys:
-                give(bars, item, n.Call(ENTRY, (value, key)), maybe_zero=True)
+        give_named(bars, display, value, keys)
         return
     if any(type(x) is n.Star for x in display.items):
         give_starred(bars, display, value)
@@ -90,6 +87,22 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
     for k, item in enumerate(display.items):
         if (keys is None or k in keys) and any(i in bars.active for i in walk.names(item)):
             give(bars, item, n.Call(ENTRY, (value, n.Const(k))), maybe_zero=True)
+
+
+def give_named(bars: Bars, display: n.DictExpr, value: n.Expr, keys: frozenset[Any] | None) -> None:
+    """The same for a dict, where a later entry may have replaced an earlier one of the same key."""
+    constant = [k.value for k in display.keys if type(k) is n.Const]
+    if len(set(constant)) == len(display.keys):
+        for key, item in zip(display.keys, display.values):
+            if keys is None or key.value in keys:  # type: ignore[union-attr]
+                give(bars, item, n.Call(ENTRY, (value, key)), maybe_zero=True)  # type: ignore[arg-type]
+        return
+    spread = tuple(j for j, key in enumerate(display.keys) if key is None)
+    places = tuple(item if key is None else key for key, item in zip(display.keys, display.values))
+    parts = bars.names.temporary()
+    bars.emit(n.Assign(parts, n.Call(SPLIT_NAMED, (value, n.Const(spread), n.TupleExpr(places)))))
+    for j, item in enumerate(display.values):
+        give(bars, item, n.Index(n.Name(parts), n.Const(j)), maybe_zero=True)
 
 
 def give_starred(bars: Bars, display: n.Expr, value: n.Expr) -> None:

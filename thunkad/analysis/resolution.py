@@ -37,6 +37,7 @@ from thunkad.kinds.lattice import (
     Tuple,
     item_of,
     join,
+    value_of,
 )
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.refused import reason_for
@@ -229,8 +230,16 @@ class _Run(CallSites):
             values = [self.atom(v) for v in e.values]
             if constant and not any(v is None for v in values):
                 return Mapping(tuple({k.value: v for k, v in zip(e.keys, values)}.items()))  # type: ignore[union-attr,misc]
-            return Mapping(None, self.joined(v for k, v in zip(e.keys, e.values) if k is not None))
+            return Mapping(None, self.joined_values(e.keys, values))
         return UNKNOWN
+
+    def joined_values(self, keys: Any, kinds: Any) -> Kind | None:
+        """The kind that covers every value of a dict display, those of dicts that are spread in it too."""
+        out: Kind | None = None
+        for key, kind in zip(keys, kinds):
+            spread = key is None and kind is not None
+            out = join(out, (value_of(kind) if isinstance(kind, Mapping) else UNKNOWN) if spread else kind)
+        return out
 
     def joined(self, items: Any) -> Kind | None:
         out: Kind | None = None

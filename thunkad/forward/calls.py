@@ -27,10 +27,11 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime import cotangents
-from thunkad.runtime.dots import closure_dot, spread, tangent_buffer, view_like
+from thunkad.runtime.dots import closure_dot, spread, spread_named, tangent_buffer, view_like
 from thunkad.tangents import Tangent
 
 SPREAD = n.Ref("spread", spread)
+SPREAD_NAMED = n.Ref("spread_named", spread_named)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
 VIEW_LIKE = n.Ref("view_like", view_like)
@@ -268,9 +269,10 @@ class Calls:
             return n.Star(n.Call(SPREAD, (ZERO_REF, a.value)))
         return self.push.dot(a)
 
-    def double_starred(self, key: str | None, value: n.Expr) -> n.Expr:
+    def double_starred(self, key: Any, value: n.Expr) -> n.Expr:
+        """The tangent of an entry of a dict; without a key the tangents of those of another dict."""
         found = self.push.dot(value)
-        return n.DictExpr((), ()) if key is None and is_zero(found) else found
+        return n.Call(SPREAD_NAMED, (found, value)) if key is None else found
 
     def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:
         """``target, target_dot = call``, where the tangent may be a structural zero."""

@@ -86,7 +86,7 @@ class Push:
             )
             return t(tuple(items))
         if t is n.DictExpr:
-            return n.DictExpr(e.keys, tuple(map(self.dot, e.values)))
+            return n.DictExpr(e.keys, tuple(map(self.calls.double_starred, e.keys, e.values)))
         if t is n.Attr:
             return self.dot(e.value)
         raise self.unsupported(f"{t.__name__} of a value with a tangent")

@@ -134,6 +134,22 @@ def split(t_bar: Any, stars: tuple[int, ...], lengths: tuple[int, ...]) -> tuple
     return tuple(out)
 
 
+def split_named(t_bar: Any, spread: tuple[int, ...], places: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Cut the cotangent of a dict display: one part per item, a dict for each that was spread (``**``).
+
+    ``places`` has the key of an item, or the dict that was spread; of equal keys the last one counts.
+    """
+    t_bar = unthunk(t_bar)
+    seen: set[Any] = set()
+    parts: list[Any] = []
+    for j in reversed(range(len(places))):
+        keys = tuple(places[j]) if j in spread else (places[j],)
+        found = {key: ZERO if key in seen else entry(t_bar, key) for key in keys}
+        seen.update(keys)
+        parts.append(found if j in spread else found[places[j]])
+    return tuple(reversed(parts))
+
+
 def like(parts: Any, x: Any) -> Any:
     """A list of item cotangents as the cotangent of the sequence ``x``."""
     if isinstance(parts, AbstractZero):

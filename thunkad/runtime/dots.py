@@ -33,6 +33,11 @@ def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
     raise CotangentError(f"the tangent of a sequence is {describe(x_dot)}")
 
 
+def spread_named(x_dot: Any, x: dict[Any, Any]) -> dict[Any, Any]:
+    """The tangents of the entries of a dict, one for each of its keys."""
+    return {k: entry(x_dot, k) for k in x}
+
+
 def _numeric(x: Any) -> bool:
     return isinstance(x, (float, int, complex, np.ndarray, np.generic)) and not isinstance(x, bool)
 
@@ -51,7 +56,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
         return zeros(y) if _numeric(y) else ZERO
-    if isinstance(y, types.MethodType) and y.__self__ is x:
+    if isinstance(y, (types.MethodType, types.BuiltinMethodType)) and y.__self__ is x:
         return x_dot  # the tangent of a bound method is that of its owner
     if isinstance(x_dot, Tangent):
         found = x_dot[name]

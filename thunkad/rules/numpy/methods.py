@@ -74,7 +74,7 @@ def _(a, *shape, order="C"):
 
 @frule(np.ndarray.reshape)
 def _(a, *shape, order="C", a_dot):
-    y = np.ndarray.reshape(a, *shape, order=order)
+    y = a.reshape(*shape, order=order)
     return y, np.reshape(a_dot, np.shape(y), order)
 
 
@@ -90,7 +90,7 @@ def _(a, *axes):
 
 @frule(np.ndarray.transpose)
 def _(a, *axes, a_dot):
-    return np.ndarray.transpose(a, *axes), np.transpose(a_dot, method_axes(axes))
+    return a.transpose(*axes), np.transpose(a_dot, method_axes(axes))
 
 
 @rrule(np.ndarray.flatten)
@@ -192,7 +192,7 @@ def _(a, *args):
 
 @frule(np.ndarray.item)
 def _(a, *args, a_dot):
-    return np.ndarray.item(a, *args), item_dot(a_dot, args)
+    return a.item(*args), item_dot(a_dot, args)
 
 
 @rrule(np.ndarray.tolist)
