@@ -10,7 +10,6 @@ from thunkad.by_name import qualified_name
 from thunkad.compiled import capture, entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.nested import Derivative, marked, nests
-from thunkad.compiled.where import annotate
 from thunkad.inspection import adjoint_source, explain
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.tangents import NO_TANGENT, LazyTuple, Thunk
@@ -104,20 +103,17 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: A
     by_name = dict(zip(call.names, call.kinds()))
     useful = [(name, inside) for name, inside in places if may_have_tangent(by_name[name])]
     specialization, wanted = entry.specialize(call, "vjp", useful, False, has_aux, call.kinds())
-    value, inner = entry.run(specialization, call.values)
+    run = entry.Run(specialization)
+    value, inner = run.first(call.values)
 
     def pullback(value_bar: Any) -> Any:
         seed = (value_bar, NO_TANGENT) if has_aux else value_bar
-        try:
-            entries = inner(seed)
-        except Exception as error:
-            annotate(error)
-            raise
+        entries = run.rest(inner, seed)
         by_parameter = dict(zip(wanted, tuple.__iter__(entries)))
 
         def part(name: str, inside: Any) -> Any:
             found = by_parameter.get(name, NO_TANGENT)
-            return found if found is NO_TANGENT else Thunk(lambda: entry.forced(found, inside))
+            return found if found is NO_TANGENT else Thunk(lambda: run.forced(found, inside))
 
         return LazyTuple(part(name, inside) for name, inside in places)
 

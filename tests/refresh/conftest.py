@@ -9,3 +9,9 @@ import thunkad as ad
 def policy(request):
     with ad.refresh_policy(request.param):
         yield request.param
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_stale():
+    """What other tests left stale is no concern of ``refresh()`` in this one."""
+    ad.refresh()

@@ -103,7 +103,7 @@ class Model:
     # ---- what happens
 
     def call(self, product):
-        """The slope that a call gives, None if it raises, and whether it warns."""
+        """The slope that a call gives, None if it raises, and how often it warns."""
         now = self.table()
         if product not in self.compiled:
             if self.pinned is None or self.policy == "auto":
@@ -127,19 +127,26 @@ class Model:
             if early[self.world.f] is None:
                 late = {**late, bound.late: now.get(bound.late)}
             self.compiled[product] = names, early, late
-            return self.slope(self.world.f, now), False
+            return self.slope(self.world.f, now), 0
         if changed and self.policy == "error":
-            return None, False
-        warn = False
-        if changed:
-            marks = {(fn, late.get(fn, early.get(fn)), now.get(fn)) for fn in changed}
-            warn = bool(marks - self.warned)
-            self.warned |= marks
-        # what is decided when the code runs is noted for the next time
-        if early[self.world.f] is None:
-            late = {**late, bound.late: self.pinned.get(bound.late)}
+            return None, 0
+        warnings = self.warns({(fn, late.get(fn, early.get(fn)), now.get(fn)) for fn in changed})
+        if early[self.world.f] is None:  # what is decided when the code runs is noted, and told of if it is stale
+            was, fn = self.pinned.get(bound.late), bound.late
+            late = {**late, fn: was}
+            if now.get(fn) != was and fn not in changed:
+                if self.policy == "error":
+                    self.compiled[product] = names, early, late
+                    return None, 0
+                warnings += self.warns({(fn, was, now.get(fn))})
         self.compiled[product] = names, early, late
-        return self.slope(self.world.f, self.pinned), warn
+        return self.slope(self.world.f, self.pinned), warnings
+
+    def warns(self, marks):
+        """The number of warnings that tell of these changes: one, if any of them is news."""
+        news = marks - self.warned
+        self.warned |= marks
+        return int(bool(news))
 
     def refresh(self):
         now = self.table()

@@ -10,12 +10,14 @@ from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.sites import Resolved
+from thunkad.analysis.sources import Captured
 from thunkad.compiled.binding import signature_of
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.generate import pushforward
 from thunkad.forward.linear import halves
 from thunkad.ir import nodes as n
@@ -29,15 +31,18 @@ from thunkad.pipeline import reached
 class Key:
     """What a specialization is compiled for, besides the function."""
 
-    product: str  # 'grad', 'value_and_grad', 'vjp', 'jvp' or 'linearize'
+    product: str  # 'grad', 'value_and_grad', 'vjp', 'jvp', 'linearize' or 'captured'
     wanted: tuple[str, ...]
     single: bool
     has_aux: bool
     kinds: tuple[Kind, ...]
     library: tuple[int, tuple[str, ...]] | None = None
     debug: bool = field(default_factory=lambda: debugging.enabled)
+    places: Captured | None = None  # where the captured parameters are found, told apart by identity
 
     def __str__(self) -> str:
+        if self.places is not None:
+            return "derivative for captured parameters"
         return f"{self.product} for {', '.join(self.wanted) or 'nothing'}"
 
 
@@ -49,16 +54,16 @@ class Specialization:
     function: n.Function
     key: Key
     world: World
-    linear: Callable[..., Any] | None = None  # the second half of ``linearize``
+    linear: Callable[..., Any] | None = None  # the second half, of ``linearize`` and for captured parameters
 
-    def run(self, values: tuple[Any, ...]) -> Any:
+    @property
+    def late(self) -> Any:
+        """The late world of a call that begins now, None if nothing is decided while the code runs."""
+        return self.world.late_of_calls() if self.world.is_dynamic else None
+
+    def run(self, values: tuple[Any, ...], late: Any = None) -> Any:
         """Call the compiled code."""
-        return self.world.run(self.call, values) if self.world.is_dynamic else self.call(*values)
-
-    def run_linear(self, values: tuple[Any, ...]) -> Any:
-        """Call the second half."""
-        assert self.linear is not None
-        return self.world.run(self.linear, values) if self.world.is_dynamic else self.linear(*values)
+        return self.world.run(self.call, values, late) if self.world.is_dynamic else self.call(*values)
 
 
 def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
@@ -82,6 +87,8 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
     if key.product in ("jvp", "linearize"):
         return build_jvp(fn, world, key)
+    if key.places is not None:
+        return build_captured(fn, world, key, key.places)
     world.outlives = key.product == "vjp"
     resolved = resolved_for(fn, world, key)
     owner = resolved.owner
@@ -104,6 +111,25 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     return Specialization(call, function, key, world)
 
 
+def build_captured(fn: Any, world: World, key: Key, places: Captured) -> Specialization:
+    """Compile two halves of which the reverse one collects cotangents by identity."""
+    world.captured = places
+    resolved = world.analysis(fn, key.kinds)
+    sharing = Sharing(volatile=names_outside(resolved)) if places.volatile else NOTHING_SHARED
+    generator = Generator(resolved, world, world.is_pure, sharing=sharing)
+    base = resolved.function.name
+    names = f"{base}_forward", f"{base}_reverse"
+    functions = list(generator.pair(*names, key.wanted, (0,) if key.has_aux else None))[:2]
+    if len(functions[1].params) > 2:
+        raise UnsupportedSyntaxError(
+            f"{base} writes in place into an object that holds a captured parameter",
+            resolved.place(resolved.function.line),
+            "make a new object or array instead",
+        )
+    call, linear = world.load(functions, list(map(Slot, names, functions)), fn)
+    return Specialization(call, functions[0], key, world, linear)
+
+
 def whole(function: n.Function, world: World) -> tuple[n.Function, Any]:
     """A derivative of a derivative with all that it calls pasted, and in whose globals it runs."""
     halves = [s for key, p in world.pairs.items() if isinstance(key[0], Derivation) for s in (p.forward, p.reverse)]
@@ -120,6 +146,7 @@ def names_outside(resolved: Resolved) -> tuple[str, ...]:
 def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     """Compile a function of values and tangents."""
     forwarding = world.forwarding
+    world.outlives = key.product == "linearize"
     target, owner = fn, fn
     if key.library is not None:
         target, owner = library_call(fn, *key.library), None

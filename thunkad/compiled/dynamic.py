@@ -16,7 +16,8 @@ import numpy as np
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, Sharing
 from thunkad.compiled import updates
-from thunkad.errors import NoRuleError, ThunkadError, UnsupportedSyntaxError
+from thunkad.compiled.ways import way_of
+from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -103,6 +104,8 @@ class Pull:
         world = self.world.late_now()
         try:
             return (world.dispatch_kept if self.kept else world.dispatch).whole(fn, args, kwargs, *wrt)
+        except StaleRuleError:
+            raise
         except ThunkadError:
             world.failed = True
             raise
@@ -196,39 +199,30 @@ class Pull:
 
     def rule(self, rule: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back] | None:
         assert rule.function is not None
-        kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
-        bound = rule.signature().bind(*args, **kwargs)
+        if kwargs:
+            kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
+        way = way_of(rule, len(args), tuple(kwargs))
         given = args
         if self.kept:
             hold = shallow if getattr(rule.target, "__name__", "") in HAND_ON else keep
             args, kwargs = tuple(map(hold, args)), {k: hold(v) for k, v in kwargs.items()}
-        handle = {"ad": self.world.handle()} if rule.wants_ad() else {}
-        found = rule.function(*args, **kwargs, **handle)
+        if way.wants_ad:
+            found = rule.function(*args, **kwargs, ad=self.world.handle())
+        else:
+            found = rule.function(*args, **kwargs)
         if found is None:
             return None
         value, pullback = value_and_pullback(rule, found)
-        for held, own in zip(args, given):
-            if held is not own and shares(value, held):  # the value is what was given, or a view of it
-                value = own if value is held else rule.target(*given, **kwargs)  # type: ignore[operator]
-                break
-        parameters = list(rule.signature().parameters.values())
-        positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
-        keywords = set(kwargs)
-        assert bound is not None
+        if self.kept:
+            for held, own in zip(args, given):
+                if held is not own and shares(value, held):  # the value is what was given, or a view of it
+                    value = own if value is held else rule.target(*given, **kwargs)  # type: ignore[operator]
+                    break
+        count = len(args)
 
         def back(value_bar: Any) -> Cotangents:
-            parts = cotangents(rule, pullback(read_only(value_bar) if debugging.enabled else value_bar))
-            flat: list[Any] = []
-            named: dict[str, Any] = {}
-            for p, part in zip(positional, parts):
-                if p.kind is p.VAR_POSITIONAL:
-                    flat.extend(unthunk(part))
-                elif p.name in keywords:
-                    named[p.name] = part
-                else:
-                    flat.append(part)
-            flat += [NO_TANGENT] * (len(args) - len(flat))
-            return NO_TANGENT, flat[: len(args)], named
+            parts = cotangents(rule, pullback(read_only(value_bar) if debugging.enabled else value_bar), way.count)
+            return NO_TANGENT, *way.by_call(parts, count)
 
         if rule.keep_thunks:
             back.keeps_thunks = True  # type: ignore[attr-defined]

@@ -158,23 +158,36 @@ def _described(value: Any) -> str:
     return f"a value of type {type(value).__name__}" + (f" and dtype {value.dtype}" if hasattr(value, "dtype") else "")
 
 
-def run(specialization: Specialization, values: tuple[Any, ...]) -> Any:
-    """Call generated code; an error that it raises is told where in the user's source it belongs."""
-    try:
-        return specialization.run(values)
-    except Exception as error:
-        annotate(error)
-        raise
+class Run:
+    """A call of compiled code, of which parts may be called later: with the late world in which it began.
 
+    An error that generated code raises is told where in the user's source it belongs.
+    """
 
-def forced(cotangent: Any, inside: Any) -> Any:
-    """An entry of a pullback's result, computed now (``inside``: which part); errors are told as by :func:`run`."""
-    try:
-        found = unthunk(cotangent)
-    except Exception as error:
-        annotate(error)
-        raise
-    return found if inside is None else found[inside]
+    def __init__(self, specialization: Specialization) -> None:
+        self.specialization, self.late = specialization, specialization.late
+
+    def first(self, values: tuple[Any, ...]) -> Any:
+        """What the compiled code returns."""
+        return self.annotated(lambda: self.specialization.run(values, self.late))
+
+    def rest(self, call: Callable[..., Any], *values: Any) -> Any:
+        """What a part of that returns."""
+        if self.late is None:
+            return self.annotated(lambda: call(*values))
+        return self.annotated(lambda: self.specialization.world.run_in(self.late, call, values))
+
+    def forced(self, cotangent: Any, inside: Any) -> Any:
+        """An entry of a pullback's result, computed now (``inside``: which part)."""
+        found = self.rest(unthunk, cotangent)
+        return found if inside is None else found[inside]
+
+    def annotated(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except Exception as error:
+            annotate(error)
+            raise
 
 
 class Gradient:
@@ -191,7 +204,7 @@ class Gradient:
         del call.positional[: self.skip]
         kept, places, single = self.found(call, len(args) - self.skip)
         specialization = kept.specialization
-        found = run(specialization, call.values)
+        found = Run(specialization).first(call.values)
         wanted = specialization.key.wanted
         if not specialization.key.single and (
             single or len(places) != len(wanted) or any(i is not None for _, i in places)

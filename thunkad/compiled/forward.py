@@ -30,7 +30,7 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     specialization, _ = entry.specialize(call, "jvp", [(name, None) for name in wanted], False, False, call.kinds())
     by_name = dict(zip(call.names, call.values))
     passed = (tuple(dots[name]) if isinstance(by_name[name], tuple) else dots[name] for name in wanted)
-    value, value_dot = entry.run(specialization, (*call.values, *passed))
+    value, value_dot = entry.Run(specialization).first((*call.values, *passed))
     return value, outward(value_dot, value)
 
 
@@ -72,32 +72,46 @@ def linearize(
     wanted = tuple(dict.fromkeys(name for name, _ in moving))
     try:
         specialization, _ = entry.specialize(call, "linearize", [(name, None) for name in wanted], False, False, kinds)
-        value, saved = entry.run(specialization, call.values)
+        run = entry.Run(specialization)
+        value, saved = run.first(call.values)
     except NotSeparable:
-        return again(f, primals)
+        return again(call, primals, wanted)
     values = dict(zip(call.names, call.values))
     shape = snapshot(value)  # which the user may change
 
     def pushforward(*tangents: Any) -> Any:
-        if len(tangents) != len(primals):
-            raise ArgumentError(
-                f"the linear map takes {len(primals)} tangents, one for each argument, not {len(tangents)}"
-            )
+        check_count(primals, tangents)
         dots = dots_of(call, primals, tangents)
         given = (given_dot(dots.get(name, ZERO), values[name]) for name in wanted)
-        try:
-            found = specialization.run_linear((saved, *given))
-        except Exception as error:
-            entry.annotate(error)
-            raise
-        return outward(found, shape)
+        assert specialization.linear is not None
+        return outward(run.rest(specialization.linear, saved, *given), shape)
 
     return value, pushforward
 
 
-def again(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Callable[..., Any]]:
-    """A linear map that runs ``f`` each time, of which no other can be made."""
-    return f(*map(snapshot, primals)), lambda *tangents: jvp(f, tuple(map(snapshot, primals)), tangents)[1]
+def check_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
+    """A linear map takes one tangent for each argument."""
+    if len(tangents) != len(primals):
+        raise ArgumentError(f"the linear map takes {len(primals)} tangents, one for each argument, not {len(tangents)}")
+
+
+def again(call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...]) -> tuple[Any, Callable[..., Any]]:
+    """A linear map that runs the function each time, of which no other can be made; always with the same rules."""
+    places: list[tuple[str, Any]] = [(name, None) for name in wanted]
+    specialization, _ = entry.specialize(call, "jvp", places, False, False, call.kinds())
+    run = entry.Run(specialization)
+    values = dict(zip(call.names, call.values))
+
+    def everything(dots: dict[str, Any]) -> tuple[Any, ...]:
+        given = (given_dot(dots.get(name, ZERO), values[name]) for name in wanted)
+        return (*map(snapshot, call.values), *given)
+
+    def pushforward(*tangents: Any) -> Any:
+        check_count(primals, tangents)
+        value, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
+        return outward(value_dot, value)
+
+    return run.first(everything({}))[0], pushforward
 
 
 def given_dot(dot: Any, value: Any) -> Any:

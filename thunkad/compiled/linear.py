@@ -81,6 +81,8 @@ class LinearCalls:
         def linear(fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Any:
             return push.whole(fn, fn_dot, args, tuple(map(unthunk, arg_dots)), kwargs, kwarg_dots)[1]
 
+        if is_nested(fn):  # with the rules of this call, not with those that the function is pinned to
+            return push.whole(fn, ZERO, args, (ZERO,) * len(args), kwargs, dict.fromkeys(kwargs, ZERO))[0], linear
         return fn(*args, **kwargs), linear
 
     def function(self, fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Linear]:

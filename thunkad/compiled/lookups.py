@@ -12,17 +12,27 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from thunkad.compiled.conditions import checker
 from thunkad.compiled.edges import AMBIGUOUS, Answers, Question, changes
 from thunkad.compiled.guards import Guards
 from thunkad.rules.entry import RRULE, Entry
-from thunkad.rules.resolve import Decision, exact
+from thunkad.rules.resolve import MISSING, Decision, exact
 from thunkad.rules.table import Snapshot
 from thunkad.rules.template import reads_of, template_of
 
 
+def _mark(value: Any) -> Any:
+    """As much as :func:`exact` tells of a value, and more."""
+    cls = type(value)
+    return cls if cls is not np.ndarray and not issubclass(cls, np.ndarray) else (cls, value.dtype)
+
+
 class Lookups:
     """What a world asks of the rule table."""
+
+    LIMIT = 256
 
     def __init__(self, snapshot: Snapshot, label: str, early: Any = None) -> None:
         self.snapshot, self.label = snapshot, label
@@ -32,6 +42,9 @@ class Lookups:
         self.late: Any = self if early is not None else None
         self.unseen = True  # something was looked up since the answers were last compared with the table
         self.failed = False  # a late callee could not be compiled
+        self.met: Callable[[Any, Answers], None] | None = None  # told what a call that ran was the first to look up
+        self.fresh: Answers = {}  # which is this
+        self.known: dict[Any, Decision] = {}  # answers to late look-ups, by what is quickly told of their arguments
         self._running = threading.local()
         self.guards = Guards()
         self._check: tuple[int, Any] = (-1, None)
@@ -47,6 +60,12 @@ class Lookups:
 
     def late_lookup(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: str = RRULE) -> Decision:
         """The same while code runs, from the arguments themselves; remembered."""
+        if getattr(type(fn), "passes", False):
+            return MISSING
+        quick = None if kwargs else (fn, mode, *map(_mark, args))
+        found = self.known.get(quick)
+        if found is not None:
+            return found
         named = tuple((k, exact(v)) for k, v in kwargs.items()) if kwargs else ()
         question = Question(fn, tuple(map(exact, args)), named, mode)
         found = self.records[0].get(question)
@@ -55,6 +74,8 @@ class Lookups:
                 found = self.ask(question, self.records[0])
         if found is AMBIGUOUS:
             question.ask(self.snapshot)  # raises
+        if quick is not None:
+            self.known[quick] = found
         return found
 
     def ask(self, question: Question, record: Answers) -> Decision:
@@ -62,6 +83,8 @@ class Lookups:
         self.unseen = True
         record[question] = AMBIGUOUS
         found = record[question] = question.ask(self.snapshot)
+        if self.late is self:
+            self.fresh[question] = found
         return found
 
     def guard_rule(self, entry: Entry) -> None:
@@ -73,11 +96,16 @@ class Lookups:
                 self.guards.pinned(function, name, value)
             self.guards.code(entry.function)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether more was looked up while code ran than is worth keeping: ever new callees."""
+        return len(self.records) > self.LIMIT or len(self.records[0]) > 4 * self.LIMIT
+
     def holds(self) -> bool:
         """Whether everything that the code rests on is as it was."""
-        guards = list(self.guards)
         count, check = self._check
-        if count != len(guards):
+        if count != len(self.guards):
+            guards = list(self.guards)
             check = checker(guards)
             self._check = len(guards), check
         return check()
@@ -108,20 +136,31 @@ class Lookups:
     def late_now(self) -> Any:
         """The late world of the call that is running in this thread."""
         running = getattr(self._running, "late", None)
-        if running is not None:
-            return running
+        return self.late_of_calls() if running is None else running
+
+    def late_of_calls(self) -> Any:
+        """The late world of a call that begins now."""
         late = self.late
         if late is None:
             with self.lock:
                 late = self.late = self.late or type(self)(self.snapshot, self.label, self)
         return late
 
-    def run(self, call: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    def run(self, call: Callable[..., Any], values: tuple[Any, ...], late: Any = None) -> Any:
         """Call code of this world; what it decides while it runs, it decides in one late world."""
+        late = late or self.late_of_calls()
+        found = self.run_in(late, call, values)
+        if late.fresh and self.met is not None:
+            with late.lock:
+                fresh, late.fresh = late.fresh, {}
+            self.met(late, fresh)
+        return found
+
+    def run_in(self, late: Any, call: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+        """The rest of a call that began in this late world: it finishes with the rules that it began with."""
         running = self._running
         before = getattr(running, "late", None)
-        running.late = None
-        running.late = self.late_now()
+        running.late = late
         try:
             return call(*values)
         finally:

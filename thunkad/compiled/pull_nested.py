@@ -22,6 +22,7 @@ class NestedPullback:
     """The pullback of a ``vjp`` inside differentiated code: a function of the cotangent and of the arguments."""
 
     __thunkad_pullback__ = True
+    passes = True  # made by a call and gone with it: nobody registers anything for it
 
     def __init__(self, nested: Nested, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.nested, self.f, self.args, self.kwargs = nested, f, args, kwargs

@@ -66,7 +66,7 @@ class Push:
                 found = self.forwarding.array_member(fn.__name__)
             if found is not None:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
-        if _still((fn_dot, *arg_dots, *kwarg_dots.values())):
+        if _still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn):
             return fn(*args, **kwargs), ZERO
         decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if is_hashable(fn) else None
         if decision is not None and decision.how == "rule":

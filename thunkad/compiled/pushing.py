@@ -7,6 +7,7 @@ from typing import Any
 
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
@@ -68,6 +69,8 @@ class Forwarding:
                 self.made.add(id(slot.function))
                 return self.analysis(slot.function, slot.owner, kinds)
             function = self.normal(target)
+            if self.world.outlives and not is_ir:
+                function = hoist(function, target, OUTSIDE_DATA)
             names = [p.name for p in parameters(function)]
             owner = target if isinstance(target, types.FunctionType) else owner
             with self.world.recording():

@@ -29,6 +29,8 @@ class Pulled:
     With a ``rule``, ``fn`` is the pullback that the rule returned.
     """
 
+    passes = True
+
     def __init__(
         self, pullback: Any, fn: Any, wrt: Any, args: tuple[Any, ...], kwargs: dict[str, Any], rule: Entry | None = None
     ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 import threading
 import types
 import warnings
@@ -10,6 +11,7 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
+from thunkad.analysis.sources import Captured
 from thunkad.compiled import policy
 from thunkad.compiled.build import Key, Specialization, build
 from thunkad.compiled.collector import at_rest
@@ -94,6 +96,7 @@ class Root:
         self.warned: set[Any] = set()
         self.rebuilds = 0
         self.reason = ""  # of the last rebuild, in words
+        self.places: list[Captured] = []  # where captured parameters that were asked for are found
         self.entries: dict[Any, Any] = {}  # what users call, by what they asked for; each checks that it is up to date
         ROOTS.add(self)
 
@@ -118,7 +121,8 @@ class Root:
             if kept is None:
                 kept = self.first(key)
             kept = self.settle(kept)
-            self.last = key
+            if key.places is None:
+                self.last = key
             return kept
 
     def first(self, key: Key) -> Kept:
@@ -147,6 +151,7 @@ class Root:
         while len(self.kept) >= self.LIMIT:
             self.drop(next(iter(self.kept)))
         kept = self.kept[key] = Kept(made, snapshot, abstract_token())
+        world.met = functools.partial(self.met, kept)
         return kept
 
     def drop(self, key: Key) -> None:
@@ -170,7 +175,7 @@ class Root:
             snapshot = TABLE.snapshot if policy.current() == "auto" else world.snapshot
             kept = self.rebuild(kept, snapshot, f"{broken} was bound to something else")
             world = kept.specialization.world
-        elif world.is_dynamic and (not world.late.holds() or len(world.late.records) > self.LIMIT):
+        elif world.is_dynamic and (not world.late.holds() or world.late.is_large):
             world.renew_late(world.snapshot)
         now, token = TABLE.snapshot, abstract_token()
         unseen = world.is_dynamic and world.late.unseen
@@ -195,6 +200,20 @@ class Root:
         if kept.stale:
             self.warn(kept.stale)
         return kept
+
+    def met(self, kept: Kept, late: World, answers: Answers) -> None:
+        """A call met callees for the first time, and resolved them in the table that it is pinned to.
+
+        What was registered while it ran is the business of the next one.
+        """
+        seen = kept.seen
+        if seen is None or seen is late.snapshot:
+            return
+        stale = tuple(changes(answers, late.snapshot, seen))
+        if stale and policy.current() == "error":
+            raise StaleRuleError(self.message(stale))
+        if stale and policy.current() == "manual":
+            self.warn(stale)
 
     def compare(self, world: World, now: Snapshot) -> tuple[list[Change], list[Change]]:
         """Look-ups that come out differently: those of compiling, and those of running."""

@@ -20,9 +20,10 @@ def value_and_pullback(entry: Entry, found: Any) -> tuple[Any, Any]:
     return found
 
 
-def cotangents(entry: Entry, parts: Any) -> tuple[Any, ...]:
+def cotangents(entry: Entry, parts: Any, count: int | None = None) -> tuple[Any, ...]:
     """What a rule's pullback returned, one entry for each positional parameter; a single one need not be in a tuple."""
-    count = positional_count(entry)
+    if count is None:
+        count = positional_count(entry)
     if not isinstance(parts, tuple) and count == 1:
         return (parts,)
     if isinstance(parts, (tuple, list)) and len(parts) == count:

@@ -1,0 +1,51 @@
+"""How a rule that is called as it stands is called: what holds for every call with arguments in the same places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.rules.entry import Entry
+from thunkad.tangents import NO_TANGENT, unthunk
+
+
+class Way:
+    """How the cotangents of a rule's positional parameters go back to the arguments of a call of this form."""
+
+    def __init__(self, rule: Entry, count: int, keywords: tuple[str, ...]) -> None:
+        signature = rule.signature()
+        signature.bind(*range(count), **dict.fromkeys(keywords))
+        positional = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        self.count, self.wants_ad = len(positional), rule.wants_ad()
+        self.places = [
+            ("rest" if p.kind is p.VAR_POSITIONAL else p.name if p.name in keywords else None) for p in positional
+        ]
+        self.is_direct = not any(self.places)
+
+    def by_call(self, parts: tuple[Any, ...], count: int) -> tuple[list[Any], dict[str, Any]]:
+        """Cotangents of the ``count`` positional arguments, and of those passed by name."""
+        if self.is_direct and len(parts) == count:
+            return list(parts), {}
+        flat: list[Any] = []
+        named: dict[str, Any] = {}
+        for place, part in zip(self.places, parts):
+            if place is None:
+                flat.append(part)
+            elif place == "rest":
+                flat.extend(unthunk(part))
+            else:
+                named[place] = part
+        flat += [NO_TANGENT] * (count - len(flat))
+        return flat[:count], named
+
+
+def way_of(rule: Entry, count: int, keywords: tuple[str, ...]) -> Way:
+    """The :class:`Way` of a rule, remembered for as long as its code is the same."""
+    code = getattr(rule.function, "__code__", None)
+    of_code, ways = rule.cache.get("ways", (None, {}))
+    if of_code is not code:
+        ways = {}
+        rule.cache["ways"] = code, ways
+    found: Way | None = ways.get((count, keywords))
+    if found is None:
+        found = ways[count, keywords] = Way(rule, count, keywords)
+    return found
