@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from thunkad.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Place:
     """A position in the user's source."""
 

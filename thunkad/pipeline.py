@@ -12,7 +12,6 @@ import contextvars
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.emit.linker import Scan
@@ -26,12 +25,13 @@ from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.normal.lower import lower
 from thunkad.normal.versions import version
+from thunkad.records import record
 from thunkad.rules.entry import name_of
 from thunkad.source.functions import find_source
 from thunkad.tree.parse import deep_recursion, gast
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Stage:
     """One form of a function on its way.
 

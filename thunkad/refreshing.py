@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.compiled.edges import Edge
 from thunkad.compiled.nested import MARK
 from thunkad.compiled.root import ROOTS, Rebuilt, Root, in_words, root_of
 from thunkad.compiled.target import target_of
+from thunkad.records import record
 from thunkad.rules.load import load_library
 from thunkad.rules.registry import Rules
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Refreshed:
     """One function whose derivatives were stale.
 
@@ -40,7 +40,7 @@ class Refreshed:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RefreshReport:
     """What :func:`refresh` did: a sequence of :class:`Refreshed`; prints well."""
 

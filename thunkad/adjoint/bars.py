@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from thunkad.analysis.shapes import shape_classes
@@ -12,6 +11,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Kind, Num, Sequence
+from thunkad.records import record, replace
 from thunkad.runtime import arrays, cotangents
 from thunkad.runtime.accumulate import accumulate, summed
 from thunkad.tangents import ZERO
@@ -27,7 +27,7 @@ SHADOW = "shadow"  # the ``site`` of a statement that makes the cotangent of an 
 ZERO_REF = n.Ref("ZERO", ZERO)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Bar:
     """One live cotangent: an atom that holds it, whether the adjoint owns its memory, whether it may be zero."""
 
@@ -102,9 +102,10 @@ class Bars:
 
     def free(self, name: str, pending: n.Expr | None = None) -> None:
         """Before ``name`` is rebound to ``pending``: move cotangents that live under that name elsewhere."""
-        for x, bar in list(self.live.items()):
+        there = n.Name(name)
+        for x, bar in [(x, bar) for x, bar in self.live.items() if bar.expr == there]:
             own = self.bar_name(x)
-            if bar.expr != n.Name(name) or own == name:
+            if own == name:
                 continue
             read = set(walk.names(pending)) if pending is not None else set()
             if own in read or any(b.expr == n.Name(own) for y, b in self.live.items() if y != x):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
@@ -11,12 +10,13 @@ from thunkad.adjoint.steps import ENTRY, Block, Step, give
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Sequence
+from thunkad.records import record
 from thunkad.runtime import changes
 
 POSITION_IN, INSERTED_AT = n.Ref("position_in", changes.position_in), n.Ref("inserted_at", changes.inserted_at)
 
 
-@dataclass
+@record
 class ChangeStep(Step):
     """``target = owner.name(*args, **kwargs)``; ``undo`` is what the forward code kept of it."""
 

@@ -8,15 +8,14 @@ here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from thunkad.adjoint.bars import Bars, merge_arms
 from thunkad.adjoint.steps import AppendStep, Block, IndexStep, Step
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import field, record, replace
 
 
-@dataclass
+@record
 class Link:
     """A forward branch or loop and its reverse twin; ``inner`` holds those nested in each of its blocks."""
 
@@ -25,7 +24,7 @@ class Link:
     inner: tuple[list[Link], ...]
 
 
-@dataclass
+@record
 class IfStep(Step):
     forward: n.If
     arms: tuple[Block, Block]
@@ -60,7 +59,7 @@ class IfStep(Step):
         bars.links.append(Link(self.forward, key, tuple(inner)))
 
 
-@dataclass
+@record
 class LoopStep(Step):
     forward: n.For | n.While
     body: Block

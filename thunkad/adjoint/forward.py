@@ -301,7 +301,7 @@ class Forward:
             self.outlined(s, target, site, entry, bound, operands, kinds, variadic, out, steps)
             return
         names: dict[str, n.Expr] = dict(bound)
-        for local in sorted(template.locals - {w for x in template.reverse for w in walk.writes(x)}):
+        for local in template.forward_locals:
             names[local] = n.Name(self.names.new(local if local not in self.names.taken else f"{target}_{local}"))
         value = template.value
         named = type(value) is n.Name and value.id in template.locals

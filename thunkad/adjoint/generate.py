@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 from thunkad import debugging
@@ -15,7 +14,7 @@ from thunkad.adjoint.mutate import Mutation
 from thunkad.adjoint.mutation import shadowed_names, shadowed_params, written_params
 from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
-from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, aliases_of, find_aliases
 from thunkad.analysis.plain import plain_arrays
 from thunkad.analysis.sites import Resolved
 from thunkad.analysis.sources import volatile_sources
@@ -30,6 +29,7 @@ from thunkad.optimise.dead import eliminate, free_reads
 from thunkad.optimise.fold import folder
 from thunkad.optimise.purity import make_purity
 from thunkad.optimise.tidy import tidy
+from thunkad.records import record, replace
 from thunkad.runtime import cotangents, shadows
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
@@ -41,7 +41,7 @@ SCALAR_SEED = n.Ref("scalar_seed", cotangents.scalar_seed)
 AUX_SEED = n.Ref("aux_seed", cotangents.aux_seed)
 
 
-@dataclass
+@record
 class Sweeps:
     """Forward and reverse code of one function, before they are put together."""
 
@@ -66,7 +66,8 @@ class Generator:
         self.reached = reached  # told of each stage that the code has reached
         self.names = Names(walk.taken_names(resolved.function))
         sharing = replace(sharing, volatile=(*sharing.volatile, *volatile_sources(resolved)))
-        self.sharing, self.aliases = sharing, find_aliases(resolved, sharing)
+        self.sharing = sharing
+        self.aliases = aliases_of(resolved).copy() if sharing == NOTHING_SHARED else find_aliases(resolved, sharing)
         self.takes_shadows = self.seed_may_be_zero = False
         self.lasting = False  # whether the user may change containers between the forward and the reverse code
         self.values_of_bars: dict[str, str] = {}

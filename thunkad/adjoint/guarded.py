@@ -12,7 +12,6 @@ import builtins
 import contextlib
 import threading
 import warnings
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from thunkad.analysis.activity import flows
 from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import field, record
 from thunkad.runtime.exceptions import Unswallowing
 
 UNSWALLOWING = n.Ref("Unswallowing", Unswallowing)
@@ -86,7 +86,7 @@ def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
         steps.steps.append(TryStep(s.line, forward, (caught, completed)))
 
 
-@dataclass
+@record
 class WithStep(Step):
     item: n.Expr | None
     body: Block
@@ -111,7 +111,7 @@ class WithStep(Step):
 MIRRORED = "mirrored"  # the site of a ``with`` in the reverse sweep: it goes if nothing is left in it
 
 
-@dataclass
+@record
 class TryStep(Step):
     forward: n.Try
     arms: tuple[Block, Block]  # of the handler; of the body and its ``else``

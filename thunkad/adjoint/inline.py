@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import types
 
 import numpy as np
 
@@ -135,23 +134,6 @@ def demanded(statements: tuple[n.Stmt, ...], needed: set[str]) -> list[n.Stmt]:
             needed |= walk.reads(s)
     out.reverse()
     return out
-
-
-def may_vanish(result: n.Expr, before: tuple[n.Stmt, ...]) -> bool:
-    """Whether a rule's result may be a structural zero: a helper it calls, or that made what it reads, returns one."""
-    doubtful: set[str] = set()
-    for s in before:
-        if any(_vanishes(e, doubtful) for e in walk.expressions(s)):
-            doubtful.update(walk.writes(s))
-    return _vanishes(result, doubtful)
-
-
-def _vanishes(e: n.Expr, doubtful: set[str]) -> bool:
-    if type(e) is n.Name:
-        return e.id in doubtful
-    if type(e) is n.Ref and isinstance(e.value, types.FunctionType) and "ZERO" in e.value.__code__.co_names:
-        return True
-    return any(_vanishes(x, doubtful) for x in walk.children(e))
 
 
 def any_complex(site: Site) -> bool:

@@ -6,7 +6,6 @@ before wrote.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
@@ -16,9 +15,10 @@ from thunkad.analysis.spans import LIVE
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN
+from thunkad.records import record
 
 
-@dataclass
+@record
 class LiveItemStep(Step):
     """``target`` is what an iterator over ``sources`` gave: the item at ``key`` of each."""
 

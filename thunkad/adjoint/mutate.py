@@ -6,7 +6,6 @@ Sits beside :class:`thunkad.adjoint.forward.Forward` and takes the statements th
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 from typing import Any
 
 from thunkad.adjoint.accessors import Accessors
@@ -37,6 +36,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.results import binary, element
+from thunkad.records import replace
 from thunkad.runtime.shadows import check_fresh, must_be_array, shallow, then
 
 THEN = n.Ref("then", then)

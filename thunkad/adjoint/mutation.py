@@ -8,7 +8,6 @@ were saved are copied when they are saved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.adjoint.bars import INDEX_ADD, ZERO_REF, Bars
@@ -20,6 +19,7 @@ from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence
+from thunkad.records import record
 from thunkad.rules.template import UNBROADCAST
 from thunkad.runtime import shadows as runtime
 
@@ -114,7 +114,7 @@ def _escapes(resolved: Resolved, name: str) -> bool:
 # ---------------------------------------------------------------- steps
 
 
-@dataclass
+@record
 class StoreStep(Step):
     """``target[index] = value`` on an array."""
 
@@ -155,7 +155,7 @@ def fitted(bar: n.Expr, value: n.Expr, kind: Kind, element: Kind) -> n.Expr:
     return simplify_unbroadcast(call, {value: kind, n.Const("element"): Num("array", "any")}, Num("array", "any"))
 
 
-@dataclass
+@record
 class AddStep(Step):
     """``target[index] += value`` (or ``-=``) on an array, ``index`` None for all of it: the shadow stays as it is."""
 
@@ -185,7 +185,7 @@ class AddStep(Step):
         give(bars, self.value, fitted(n.Name(taken), self.value, self.value_kind, self.element))
 
 
-@dataclass
+@record
 class WholeStep(Step):
     """All of ``target`` is overwritten by the value of ``source`` (None: by something that has no cotangent)."""
 
@@ -206,7 +206,7 @@ class WholeStep(Step):
         bars.emit(n.Store(n.Index(shadow, n.Const(Ellipsis)), n.Const(0.0)))
 
 
-@dataclass
+@record
 class GatherStep(Step):
     """``np.add.at(target, index, value)``: every occurrence of an index counts."""
 
@@ -227,7 +227,7 @@ class GatherStep(Step):
             give(bars, self.value, n.Call(UNBROADCAST, (n.Name(taken), self.value)))
 
 
-@dataclass
+@record
 class ReadStep(Step):
     """``target = source[index]`` where memory is shadowed: a view needs nothing, a number goes into its place."""
 
@@ -274,7 +274,7 @@ class ReadStep(Step):
         bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
 
 
-@dataclass
+@record
 class SlotStep(Step):
     """``target[key] = value`` or ``target.key = value`` on a list, dict or object."""
 
@@ -299,7 +299,7 @@ class SlotStep(Step):
             give(bars, self.value, n.Name(taken), maybe_zero=True)
 
 
-@dataclass
+@record
 class ListStep(Step):
     """A method that changes a list: ``undo`` is the call that does the reverse on the list of slots."""
 
@@ -328,7 +328,7 @@ class ListStep(Step):
             give(bars, self.value, n.Name(taken), maybe_zero=True)
 
 
-@dataclass
+@record
 class ShadowDisplayStep(Step):
     """A display whose container is shadowed: numbers in it take their cotangent from its slots."""
 
@@ -357,7 +357,7 @@ class ShadowDisplayStep(Step):
                 give(bars, v, n.Call(ENTRY, (n.Name(slots), key)), maybe_zero=True)
 
 
-@dataclass
+@record
 class UnlessView(Step):
     """A step for an operation that may have made a view: nothing is to be done then."""
 
@@ -391,7 +391,7 @@ class UnlessView(Step):
         bars.out.append(n.If(n.Name(self.view), [], state.out, line=self.line))
 
 
-@dataclass
+@record
 class UpdateStep(Step):
     """``target = left op= value`` on what is known only at run time; ``undo`` is what the forward code kept of it."""
 
@@ -415,7 +415,7 @@ class UpdateStep(Step):
         give(bars, self.value, n.Name(other), maybe_zero=True)
 
 
-@dataclass
+@record
 class UpdatePartStep(Step):
     """``target[key] op= value`` or ``target.name op= value`` on what is known only at run time."""
 

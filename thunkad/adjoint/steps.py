@@ -6,17 +6,17 @@ that point are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars, merge_arms
-from thunkad.adjoint.inline import demanded, is_fresh, may_vanish, real_part, simplify
+from thunkad.adjoint.inline import demanded, is_fresh, real_part, simplify
 from thunkad.adjoint.uniform import reverse_uniform
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
+from thunkad.records import field, record
 from thunkad.rules.template import Template
 from thunkad.runtime import cotangents
 from thunkad.runtime.accumulate import fit
@@ -34,7 +34,7 @@ FIT = n.Ref("fit", fit)
 COLLECT = n.Ref("collect", collect)
 
 
-@dataclass
+@record
 class Step:
     """Base: ``reads``: active names that may receive a contribution; ``binds``: those whose cotangent is taken."""
 
@@ -122,7 +122,7 @@ def _const_tuple(values: tuple[int, ...]) -> n.TupleExpr:
     return n.TupleExpr(tuple(n.Const(v) for v in values))
 
 
-@dataclass
+@record
 class CopyStep(Step):
     """``target = source``"""
 
@@ -143,7 +143,7 @@ class CopyStep(Step):
             bars.contribute(self.source, bar.expr, bar.owned, bar.maybe_zero)
 
 
-@dataclass
+@record
 class InlineStep(Step):
     """A call or operator whose rule is pasted."""
 
@@ -219,12 +219,12 @@ class InlineStep(Step):
             if foreign and type(operand) is n.Name:
                 give(bars, operand, real_part(n.Call(FIT, (value, operand)), self.kind(bars, operand), self.site))
                 continue
-            vanishing = may_vanish(result, self.template.reverse)
+            vanishing = self.template.may_vanish(result)
             value = real_part(value, self.kind(bars, operand), self.site)
             give(bars, operand, value, is_fresh(value) and not vanishing, vanishing)
 
 
-@dataclass
+@record
 class OutlinedStep(Step):
     """A call of a rule as it stands, of a callee decided at run time, or of a compiled callee.
 
@@ -273,7 +273,7 @@ class OutlinedStep(Step):
             give(bars, operand, real_part(value, self.kinds.get(operand), self.site), maybe_zero=self.lazy)
 
 
-@dataclass
+@record
 class SourceStep(Step):
     """``target`` is a captured parameter, or holds some: its cotangent is collected."""
 
@@ -285,7 +285,7 @@ class SourceStep(Step):
             bars.emit(n.Effect(n.Call(COLLECT, (n.Name(self.target), bar.expr))))
 
 
-@dataclass
+@record
 class DisplayStep(Step):
     """``target = (a, b)`` and the other displays."""
 
@@ -302,7 +302,7 @@ class DisplayStep(Step):
             give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]), self.keys)
 
 
-@dataclass
+@record
 class UnpackStep(Step):
     """``a, b = source``"""
 
@@ -336,7 +336,7 @@ def as_key(index: n.Expr) -> n.Expr:
     return index
 
 
-@dataclass
+@record
 class IndexStep(Step):
     """``target = source[index]``, and the item that an iteration binds."""
 
@@ -365,7 +365,7 @@ class IndexStep(Step):
             bars.live[self.source] = type(bar)(buffer, not isinstance(kind, Tuple), bars.live[self.source].maybe_zero)
 
 
-@dataclass
+@record
 class FieldStep(Step):
     """``target = source.name`` on an object."""
 
@@ -383,7 +383,7 @@ class FieldStep(Step):
             bars.contribute(self.source, value, maybe_zero=True)
 
 
-@dataclass
+@record
 class ClosureStep(Step):
     """``target = closure``: its cotangent is that of what it captured, by position, and of its defaults, by name."""
 
@@ -416,7 +416,7 @@ class ClosureStep(Step):
                 give(bars, part, value, maybe_zero=True)
 
 
-@dataclass
+@record
 class AppendStep(Step):
     """``target.append(value)``: in reverse the last entry is popped off the list's cotangent."""
 
@@ -444,7 +444,7 @@ class AppendStep(Step):
             bars.contribute(self.value, popped, maybe_zero=True)
 
 
-@dataclass
+@record
 class Block:
     """The steps of a block, in program order."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
+from thunkad.records import record, replace
 from thunkad.rules.template import template_of
 from thunkad.runtime import moves
 from thunkad.runtime.shapes import broadcast
@@ -36,7 +36,7 @@ _MOVERS: dict[Any, tuple[str, ...]] = {
 _METHODS = {"put": np.put, "sort": np.sort, "partition": np.partition}
 
 
-@dataclass
+@record
 class MoveStep(Step):
     """Elements of ``target`` were overwritten by elements of ``value``, as ``move`` says."""
 
@@ -65,7 +65,7 @@ class MoveStep(Step):
         give(bars, self.value, taken if is_number else n.Call(LIKE, (taken, self.value)), maybe_zero=not is_number)
 
 
-@dataclass
+@record
 class ChosenStep(Step):
     """``target`` are the elements of ``source`` that ``where`` lets through."""
 

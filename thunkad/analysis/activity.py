@@ -34,14 +34,14 @@ def activity(
 
 def varied_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
     varied = set(wanted)
-    statements = list(walk.statements(resolved.function.body))
-    for s in statements:
+    everything = all_flows(resolved)
+    for s, _ in everything:
         varied.update(x for x in sources(resolved, s) if may_have_tangent(resolved.kinds.get(x, _ANY)))
     changed = True
     while changed:
         before = len(varied)
-        for s in statements:
-            for target, operands in flows(resolved, s):
+        for _, flowing in everything:
+            for target, operands in flowing:
                 if target not in varied and not varied.isdisjoint(operands):
                     if may_have_tangent(resolved.kinds.get(target, _ANY)):
                         varied.add(target)
@@ -57,19 +57,18 @@ def useful_names(
     useful: set[str] = set(sinks)
     entries: dict[str, set[Any]] = {}
     tracked = tracked_names(resolved)
-    statements = list(walk.statements(resolved.function.body))
-    for s in statements:
+    everything = all_flows(resolved)
+    for s, _ in everything:
         if type(s) is n.Return:
             if results is not None and type(s.value) is n.Name and s.value.id in tracked:
                 entries[s.value.id] = set(results)
             else:
                 useful.update(walk.names(s.value))
-    statements.reverse()
     changed = True
     while changed:
         before = len(useful), sum(map(len, entries.values()))
-        for s in statements:
-            for k, (target, operands) in enumerate(flows(resolved, s)):
+        for s, flowing in reversed(everything):
+            for k, (target, operands) in enumerate(flowing):
                 if target not in varied:
                     continue
                 read = entry_read(resolved, s)
@@ -104,6 +103,13 @@ def through_memory(resolved: Resolved, names: set[str]) -> set[str]:
         for x, kind in resolved.kinds.items()
         if aliases.find(x) in classes and has_memory(kind) and may_have_tangent(kind)
     }
+
+
+def all_flows(resolved: Resolved) -> list[tuple[n.Stmt, list[tuple[str, tuple[str, ...]]]]]:
+    """Every statement in program order, each with its :func:`flows`; found once."""
+    if "flows" not in resolved.cache:
+        resolved.cache["flows"] = [(s, flows(resolved, s)) for s in walk.statements(resolved.function.body)]
+    return resolved.cache["flows"]  # type: ignore[no-any-return]
 
 
 def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:

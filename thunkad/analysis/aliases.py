@@ -9,7 +9,6 @@ may be overwritten.
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
+from thunkad.records import field, record, replace
 
 #: Functions whose result may be a view of, or hold, what they are given.
 VIEWS = {
@@ -43,7 +43,7 @@ HAND_ON = frozenset(
 _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Sharing:
     """What a callee shares with its caller.
 
@@ -64,7 +64,7 @@ NOTHING_SHARED = Sharing()
 _WITHOUT_MEMORY = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str)
 
 
-@dataclass
+@record
 class Aliases:
     """Classes of names (by representative), those that are written, and what each statement leaves to be written."""
 
@@ -76,8 +76,14 @@ class Aliases:
     outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
     disturbed: set[int] = field(default_factory=set)  # see thunkad.analysis.spans
     functional: set[str] = field(default_factory=set)
+    rests_on_callees: bool = False  # what functions of the user's write was asked
     cache: dict[str, Any] = field(default_factory=dict)
     resolved: Any = None
+
+    def copy(self) -> Aliases:
+        """The same, for one who adds names."""
+        own = {"parent": dict(self.parent), "mutated": set(self.mutated), "shared": set(self.shared), "cache": {}}
+        return replace(self, **own, disturbed=set(self.disturbed), functional=set(self.functional))
 
     def find(self, name: str) -> str:
         root = name
@@ -173,15 +179,16 @@ class _After:
 class _Finder:
     def __init__(self, resolved: Resolved) -> None:
         self.resolved, self.aliases = resolved, Aliases(resolved=resolved)
+        self.without = {name for name, kind in resolved.kinds.items() if not has_memory(kind)}
 
     def memory(self, e: n.Expr) -> list[str]:
         """Names in ``e`` whose memory its value may reach."""
-        return [i for i in walk.names(e) if has_memory(self.resolved.kind(n.Name(i)))]
+        return [i for i in walk.names(e) if i not in self.without]
 
     def link(self, target: str, sources: list[str]) -> None:
-        if has_memory(self.resolved.kind(n.Name(target))):
+        if target not in self.without:
             for source in sources:
-                if has_memory(self.resolved.kind(n.Name(source))):
+                if source not in self.without:
                     self.aliases.union(target, source)
 
     def statement(self, s: n.Stmt) -> None:
@@ -293,6 +300,7 @@ class _Finder:
         return out
 
     def mutates(self, site: Site) -> frozenset[str]:
+        self.aliases.rests_on_callees = True
         return self.resolved.mutated_params(site) if self.resolved.mutated_params is not None else frozenset()
 
 

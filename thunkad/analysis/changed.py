@@ -13,6 +13,8 @@ def changed_elsewhere(found: Resolved) -> frozenset[str]:
     """Names of containers and objects whose contents are changed in a way that resolution does not see."""
     kinds = found.kinds
     aliases = find_aliases(found)
+    if not aliases.rests_on_callees:  # of callees more may be known later
+        found.cache["aliases"] = aliases
     if not aliases.mutated:
         return frozenset()
     contained = [x for x, k in kinds.items() if weaken(k) != k]

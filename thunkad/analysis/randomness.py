@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from thunkad.analysis.sites import Site
 from thunkad.kinds.lattice import Instance, Opaque
 
@@ -14,11 +12,7 @@ def is_random(site: Site) -> bool:
     fn = site.callee
     module = getattr(fn, "__module__", None) or ""
     owner = getattr(fn, "__self__", None)
-    if (
-        module.startswith("numpy.random")
-        or module == "random"
-        or isinstance(owner, (np.random.RandomState, np.random.Generator))
-    ):
+    if module.startswith("numpy.random") or module == "random" or type(owner).__name__ in _GENERATORS:
         return True
     if isinstance(site.callee, type):
         return False

@@ -1,7 +1,7 @@
 """Kinds and rules resolved: what every name may hold, and what every operation and call stands for.
 
-One abstract run over normal form, repeated until the kinds at loop heads and joins settle.  The result is a table of
-kinds by name and of :class:`Site` by statement; the function itself is not changed.
+One abstract run over normal form, repeated while the kind of a name changes after it was used (at a loop head, mostly).
+The result is a table of kinds by name and of :class:`Site` by statement; the function itself is not changed.
 """
 
 from __future__ import annotations
@@ -53,11 +53,13 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
     )
     found.mutated_params = context.site_mutates(owner)
     unsure = changed_elsewhere(found)
-    if unsure:
-        weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
-        again = _Run(function, owner, weakened, context)
-        again.unsure = unsure
-        run = _settled(again)
+    if not unsure:
+        found.result = run.result or Known(None)
+        return found
+    weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
+    again = _Run(function, owner, weakened, context)
+    again.unsure = unsure
+    run = _settled(again)
     kinds = {k: v for k, v in run.kinds.items() if v is not None}
     return Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow)
 
@@ -65,6 +67,7 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
 def _settled(run: _Run) -> _Run:
     for attempt in range(12):
         run.changed = False
+        run.asked.clear()
         run.context.begin_pass()
         run.block(run.function.body)
         if not run.changed:
@@ -83,7 +86,8 @@ class _Run(CallSites):
         self.direct: dict[str, n.Closure] = {}
         # Names whose contents may be changed under another name, or by a callee.
         self.unsure: frozenset[str] = frozenset()
-        self.changed = False
+        self.asked: set[str] = set()  # names whose kinds this pass has used
+        self.changed = False  # something that this pass has used is not so any more
         self.widen = False
 
     # ------------------------------------------------------------ statements
@@ -95,7 +99,7 @@ class _Run(CallSites):
         new = join(old, kind)
         if new != old:
             self.kinds[name] = UNKNOWN if self.widen and old is not None else new
-            self.changed = True
+            self.changed |= name in self.asked
 
     def block(self, block: list[n.Stmt]) -> None:
         for s in block:
@@ -174,6 +178,7 @@ class _Run(CallSites):
 
     def stored(self, name: str, kind: Kind | None) -> None:
         """After ``name[…] = value``: a container's entries may be of the value's kind, too."""
+        self.asked.add(name)
         old = self.kinds.get(name)
         if isinstance(old, Mapping):
             self.bind(name, Mapping(None, kind))
@@ -195,6 +200,7 @@ class _Run(CallSites):
     def atom(self, e: n.Expr) -> Kind | None:
         t = type(e)
         if t is n.Name:
+            self.asked.add(e.id)
             return self.kinds.get(e.id)
         if t is n.Const:
             return Known(e.value) if isinstance(e.value, (str, type(None), type(Ellipsis))) else kind_of(e.value)

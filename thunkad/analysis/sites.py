@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Sequence, Tuple
 from thunkad.kinds.observe import kind_of
+from thunkad.records import field, record
 from thunkad.rules.entry import Entry
 from thunkad.rules.resolve import Decision
 
@@ -33,7 +33,7 @@ class Context(Protocol):
     def numeric_meaning(self, fn: Any, kinds: tuple[Kind, ...]) -> Any: ...
 
 
-@dataclass
+@record
 class Site:
     """What one operation or call stands for.
 
@@ -54,7 +54,7 @@ class Site:
     bound: tuple[tuple[str, n.Expr], ...] = ()  # 'inside' and 'lifted': parameter → operand
 
 
-@dataclass
+@record
 class Resolved:
     """A function in normal form with what is known of it."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import types
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Instance, Kind, Known, Opaque
+from thunkad.records import record
 
 #: The special methods of operators in place.
 IN_PLACE = {
@@ -18,7 +18,7 @@ IN_PLACE = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Super(Opaque):
     """``super(start, owner)``: looks up methods behind ``start`` in the classes of ``owner``."""
 
@@ -44,7 +44,7 @@ def super_kind(callee: Any, args: Any, kinds: tuple[Kind, ...]) -> Super | None:
     return Super(super, start, kinds[1], args[1])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Access:
     """The functions that read and write an attribute or an item; None where that is no Python function."""
 

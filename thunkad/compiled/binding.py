@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import types
 import weakref
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from thunkad.records import record
 
-@dataclass(frozen=True)
+
+@record(frozen=True)
 class Shape:
     """The parameters that code declares; what their defaults are is asked of the function at each call."""
 

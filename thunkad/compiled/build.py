@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad import debugging
@@ -25,9 +24,10 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind
 from thunkad.optimise.release import release
 from thunkad.pipeline import reached
+from thunkad.records import field, record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Key:
     """What a specialization is compiled for, besides the function."""
 
@@ -46,7 +46,7 @@ class Key:
         return f"{self.product} for {', '.join(self.wanted) or 'nothing'}"
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Specialization:
     """One compiled derivative, the IR that it was printed from, and the world that it was compiled in."""
 

@@ -18,7 +18,6 @@ So only forward mode is ever applied to generated code, at any order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.compiled.load import Slot, name_of_target
@@ -28,6 +27,7 @@ from thunkad.forward.inline import pasted, polished
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num, Tuple
+from thunkad.records import record
 from thunkad.runtime.cotangents import dense, entry, project, scalar_seed
 from thunkad.runtime.shadows import keep
 from thunkad.tangents import ZERO
@@ -41,7 +41,7 @@ SCALAR_SEED, ZERO_REF = n.Ref("scalar_seed", scalar_seed), n.Ref("ZERO", ZERO)
 Pick = tuple[str, int | None]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Derivation:
     """The derivative of ``target`` (a Python function, an IR function, a derivation) as a function of its arguments.
 
@@ -86,7 +86,7 @@ class Derivation:
         return (*self.params, names.new("value_bar")) if self.product == "pull" else self.params
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Made:
     """A function that was put together here, in normal form, and the Python function in whose globals it runs."""
 

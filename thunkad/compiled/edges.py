@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.errors import RuleError
 from thunkad.kinds.describe import describe as describe_kind
+from thunkad.records import field, record
 from thunkad.rules.entry import FRULE, RRULE, Entry, name_of
 from thunkad.rules.resolve import MISSING, Decision, Exact, lookup
 from thunkad.rules.signatures import is_virtual, signature_types
 from thunkad.rules.table import Snapshot
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Question:
     """One look-up: the callee, what is known of its arguments, and which sort of rule is wanted."""
 
@@ -46,7 +46,7 @@ def _is_users(decision: Decision) -> bool:
     return decision.entry is not None and decision.entry.layer == "user"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Change:
     """A look-up whose answer has changed."""
 
@@ -100,7 +100,7 @@ def ask_again(question: Question, snapshot: Snapshot) -> Decision:
 # ---------------------------------------------------------------- as users see them
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Edge:
     """One look-up that compiled derivatives of a function rest on.
 

@@ -6,7 +6,6 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,14 @@ from thunkad.compiled.where import annotate
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
 from thunkad.kinds.lattice import Kind, Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.records import record
 from thunkad.tangents import unthunk
 
 ArgNums = int | tuple[int, ...] | None
 ArgNames = str | tuple[str, ...] | None
 
 
-@dataclass
+@record
 class Call:
     """One call of a derivative: values in the order of the parameters, and what is asked for."""
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque
 from thunkad.kinds.observe import kind_of
+from thunkad.records import record
 from thunkad.source.names import binding_of, lookup
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class NameGuard:
     """What a free name of a function is bound to."""
 
@@ -37,7 +37,7 @@ class NameGuard:
         return f"the name {self.name}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class AttributeGuard:
     """What an attribute of a module, class or pinned object is."""
 
@@ -56,7 +56,7 @@ class AttributeGuard:
         return f"{getattr(self.base, '__name__', type(self.base).__name__)}.{self.name}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class MemberGuard:
     """What a class has under a name, descriptors unbound."""
 
@@ -71,7 +71,7 @@ class MemberGuard:
         return f"{self.cls.__name__}.{self.name}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class CodeGuard:
     """The code of a function that was looked into."""
 
@@ -85,7 +85,7 @@ class CodeGuard:
         return f"the code of {self.fn.__name__}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class DefaultsGuard:
     """The defaults of a function, which a call left to it."""
 

@@ -14,12 +14,12 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.emit.module import Emitted
 from thunkad.errors import Place, ThunkadError
 from thunkad.ir import nodes as n
+from thunkad.records import field, record
 from thunkad.tree.parse import deep_recursion, quiet
 
 
@@ -38,7 +38,7 @@ class Slot:
         return self.cell.cell_contents(*args)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Generated:
     """A loaded module: what it is called in messages, its text, and where its lines came from."""
 

@@ -18,6 +18,7 @@ from thunkad.compiled.conditions import checker
 from thunkad.compiled.edges import AMBIGUOUS, Answers, Question, changes
 from thunkad.compiled.guards import Guards
 from thunkad.rules.entry import RRULE, Entry
+from thunkad.rules.load import load_library
 from thunkad.rules.resolve import MISSING, Decision, exact
 from thunkad.rules.table import Snapshot
 from thunkad.rules.template import reads_of, template_of
@@ -70,6 +71,7 @@ class Lookups:
         question = Question(fn, tuple(map(exact, args)), named, mode)
         found = self.records[0].get(question)
         if found is None:
+            load_library()  # the running code may have imported a module that there are rules for
             with self.lock:
                 found = self.ask(question, self.records[0])
         if found is AMBIGUOUS:

@@ -10,7 +10,6 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from thunkad.analysis.binding import as_operand
@@ -20,6 +19,7 @@ from thunkad.compiled.target import target_of
 from thunkad.errors import ArgumentError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN
+from thunkad.records import field, record
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, Tangent
 
@@ -28,7 +28,7 @@ NESTED = "__thunkad_nested__"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Derivative:
     """What a derivative function that was handed out is the derivative of."""
 
@@ -55,7 +55,7 @@ def nests(what: str) -> Callable[[Any], Any]:
     return mark
 
 
-@dataclass
+@record
 class Bound:
     """A function with code and the arguments of a call by parameter; ``own`` are the caller's positional ones."""
 

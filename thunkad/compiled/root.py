@@ -8,7 +8,6 @@ import threading
 import types
 import warnings
 import weakref
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.analysis.sources import Captured
@@ -18,6 +17,7 @@ from thunkad.compiled.collector import at_rest
 from thunkad.compiled.edges import Answers, Change, Edge, as_edge, ask_again, changes
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
+from thunkad.records import record
 from thunkad.rules.entry import name_of
 from thunkad.rules.load import load_library
 from thunkad.rules.registry import describe
@@ -66,7 +66,7 @@ class Kept:
         return bool(self.stale) or (world.is_dynamic and world.snapshot is not self.seen)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rebuilt:
     """What :meth:`Root.refresh` did for one function."""
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
+from thunkad.records import record
 from thunkad.rules.entry import name_of
 
 
-@dataclass
+@record
 class Target:
     """``fn`` is a Python function, or (``is_library``) any callable that only a rule can differentiate.
 

@@ -7,6 +7,7 @@ guard.  Compiled callees live here, so functions that were compiled in different
 from __future__ import annotations
 
 import functools
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,7 @@ from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR
 from thunkad.kinds.results import binary, call
 from thunkad.pipeline import reached
+from thunkad.rules.load import load_library
 from thunkad.rules.table import Snapshot
 from thunkad.source.names import lookup as lookup_name
 
@@ -140,6 +142,8 @@ class World(Lookups):
 
     def attribute_value(self, owner: Any, path: str, base: Any, name: str) -> Any:
         value = getattr(base, name)
+        if isinstance(value, types.ModuleType):
+            load_library()  # reading it may have imported it
         self.guards.attribute(base, name, value)
         return value
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.emit.linker import Linker
@@ -13,10 +12,11 @@ from thunkad.emit.printer import print_module, print_plainly
 from thunkad.emit.statements import Statements
 from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
+from thunkad.records import field, record
 from thunkad.tree.parse import deep_recursion, parse_module
 
 
-@dataclass
+@record
 class Emitted:
     """A generated module.
 

@@ -6,7 +6,6 @@ import builtins
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from thunkad.emit.module import Emitted
 from thunkad.ir.fresh import Names
+from thunkad.records import record
 
 _SMALL = 100  # elements of data that are written out
 _NUMBERS = {"bool", "float16", "float32", "float64", "complex64", "complex128"} | {
@@ -23,7 +23,7 @@ _MISSING = object()
 _WIDTH = 100
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Written:
     """Objects without a name of their own: ``id`` to the arguments of ``make`` that returns the object."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +24,7 @@ from thunkad.forward.template import (
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
+from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime import cotangents
 from thunkad.runtime.dots import closure_dot, spread, spread_named, tangent_buffer, view_like

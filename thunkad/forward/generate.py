@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from thunkad.analysis.sites import Resolved
@@ -18,6 +17,7 @@ from thunkad.ir.fresh import Names
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import Purity, eliminate
 from thunkad.optimise.purity import make_purity
+from thunkad.records import replace
 
 
 def pushforward(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Protocol
 
 from thunkad.analysis.randomness import is_random
@@ -26,6 +25,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Instance, Known, Num, Opaque
+from thunkad.records import replace
 from thunkad.runtime.residuals import snapshot
 from thunkad.runtime.shadows import Shadows
 

@@ -8,7 +8,6 @@ repeated on the tangent.  Parameters that a function changes are part of its :cl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Known, Num, Opaque
+from thunkad.records import field, record
 
 #: NumPy functions whose result may share memory with an argument.
 _VIEWS = frozenset(
@@ -35,7 +35,7 @@ MUTATING = frozenset(
 )
 
 
-@dataclass
+@record
 class Summary:
     """What calling a function does to its parameters: which it changes, and which its result may share memory with."""
 
@@ -47,7 +47,7 @@ class Summary:
 Ask = Callable[[Site], Summary]
 
 
-@dataclass
+@record
 class Memory:
     """Classes of names by representative; ``mutated`` holds the representatives of those that are changed in place."""
 

@@ -10,12 +10,12 @@ A tangent that is statically zero drops what depends linearly on it: every facto
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, replace
 from typing import Any
 
 from thunkad.errors import SourceUnavailableError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import record, replace
 from thunkad.rules.entry import Entry
 from thunkad.rules.template import (
     _assign,
@@ -36,7 +36,7 @@ ZERO_REF = n.Ref("ZERO", ZERO)
 STRETCH = n.Ref("stretch", stretch)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ForwardTemplate:
     """A forward rule as data.  ``dots`` maps a positional parameter to the name of its tangent in the rule."""
 

@@ -6,7 +6,6 @@ import linecache
 import os
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,14 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.describe import describe
 from thunkad.kinds.lattice import Kind
+from thunkad.records import field, record
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.load import load_library
 from thunkad.rules.resolve import losers
 from thunkad.rules.template import template_of
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CallSite:
     """One operation or call.
 
@@ -60,7 +60,7 @@ class CallSite:
         return f"    {self.callee}: {self.why}{parts}"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Looked:
     """One function that was looked into, with the arguments that are differentiated there."""
 
@@ -85,7 +85,7 @@ class Looked:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Report:
     """What :func:`explain` and :func:`coverage` return; prints well.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.compiled.binding import signature_of
@@ -13,11 +12,12 @@ from thunkad.compiled.target import Target, target_of
 from thunkad.errors import ArgumentError
 from thunkad.kinds.lattice import NUMERIC, Kind, Mapping, Sequence, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.records import record
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp")
 
 
-@dataclass
+@record
 class Request:
     """One derivative of one function."""
 

@@ -7,13 +7,12 @@ statement is visited a few times at most, whatever the nesting (but for ``while 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import field, record
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Liveness:
     """Sets are keyed by ``id`` of the statement, so they are valid as long as the function analysed is kept alive."""
 

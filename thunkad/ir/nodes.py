@@ -13,20 +13,21 @@ Three ways to name a value:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Union
+
+from thunkad.records import field, record
 
 # ---------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Name:
     """A local variable."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Const:
     """A literal: number, str, bytes, bool, None or Ellipsis.  ``1``, ``1.0`` and ``True`` are different constants."""
 
@@ -42,14 +43,14 @@ class Const:
         return hash(self._key())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Global:
     """A global, builtin or closure variable of the user's."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Ref:
     """A pinned object; ``name`` is the spelling that the emitter tries first."""
 
@@ -63,7 +64,7 @@ class Ref:
         return id(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attr:
     """``value.name``"""
 
@@ -71,7 +72,7 @@ class Attr:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Index:
     """``value[index]``"""
 
@@ -79,7 +80,7 @@ class Index:
     index: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slice:
     """``lower:upper:step`` in an index."""
 
@@ -88,7 +89,7 @@ class Slice:
     step: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unary:
     """``op operand``"""
 
@@ -96,7 +97,7 @@ class Unary:
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binary:
     """``left op right``"""
 
@@ -105,7 +106,7 @@ class Binary:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Inplace:
     """The value of ``left`` after ``left op= right``: the same object, changed, for an array; a new number else."""
 
@@ -114,7 +115,7 @@ class Inplace:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Compare:
     """``left op right``, a comparison."""
 
@@ -123,14 +124,14 @@ class Compare:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Star:
     """``*value`` in a call or in a display."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """``func(*args, **kwargs)``; a keyword of ``None`` is ``**value``."""
 
@@ -139,28 +140,28 @@ class Call:
     kwargs: tuple[tuple[str | None, Expr], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TupleExpr:
     """``(a, b)``"""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ListExpr:
     """``[a, b]``"""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SetExpr:
     """``{a, b}``"""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DictExpr:
     """A key of ``None`` is ``**value``."""
 
@@ -168,7 +169,7 @@ class DictExpr:
     values: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IfExp:
     """``body if test else orelse``; generated code only, never in normal form."""
 
@@ -177,7 +178,7 @@ class IfExp:
     orelse: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lambda:
     """A function expression; generated code only (thunks of outlined code), never in normal form."""
 
@@ -185,7 +186,7 @@ class Lambda:
     body: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Closure:
     """A function made inside the user's function: ``function`` takes the captured values before its own arguments.
 
@@ -207,7 +208,7 @@ ATOMS = (Name, Const, Global, Ref)
 # ---------------------------------------------------------------- statements
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Stmt:
     """``line``: where in the user's file the statement came from (0: nowhere); ``site`` is filled by resolution."""
 
@@ -215,7 +216,7 @@ class Stmt:
     site: Any = field(default=None, kw_only=True, repr=False, compare=False)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Assign(Stmt):
     """``target = value``"""
 
@@ -223,7 +224,7 @@ class Assign(Stmt):
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Unpack(Stmt):
     """``a, b = value``: exactly as many elements as targets."""
 
@@ -231,7 +232,7 @@ class Unpack(Stmt):
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Store(Stmt):
     """``x[i] = value`` or ``x.a = value``."""
 
@@ -239,7 +240,7 @@ class Store(Stmt):
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Update(Stmt):
     """``x[i] op= value`` or ``x.a op= value``, kept whole: its meaning depends on the kind of the target.
 
@@ -252,7 +253,7 @@ class Update(Stmt):
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Append(Stmt):
     """``target.append(value)`` on a list made in this function."""
 
@@ -260,21 +261,21 @@ class Append(Stmt):
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Delete(Stmt):
     """``del target``"""
 
     target: Name | Index | Attr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Effect(Stmt):
     """An expression evaluated for its effect."""
 
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class If(Stmt):
     """``if test: body else: orelse``"""
 
@@ -283,7 +284,7 @@ class If(Stmt):
     orelse: list[Stmt]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class For(Stmt):
     """``for target in iter: body``.
 
@@ -298,7 +299,7 @@ class For(Stmt):
     count: str | None = None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class While(Stmt):
     """``while True: test_body; if not test: break; body; if stop: break``."""
 
@@ -308,7 +309,7 @@ class While(Stmt):
     stop: str | None = None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class With(Stmt):
     """``with item as target: body``; nothing that the body raises is swallowed by the manager."""
 
@@ -317,7 +318,7 @@ class With(Stmt):
     body: list[Stmt]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Try(Stmt):
     """``try: body``, ``except types as error: handler``, ``else: orelse``.
 
@@ -337,7 +338,7 @@ class Try(Stmt):
     shielded: bool = False
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class SetGlobal(Stmt):
     """``global name; name = value``: the function itself keeps the variable in a local, and writes every value back."""
 
@@ -345,7 +346,7 @@ class SetGlobal(Stmt):
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Raise(Stmt):
     """``raise exc from cause``"""
 
@@ -353,7 +354,7 @@ class Raise(Stmt):
     cause: Expr | None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Assert(Stmt):
     """``assert test, message``; ``message_body`` computes the message."""
 
@@ -362,31 +363,31 @@ class Assert(Stmt):
     message: Expr | None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Return(Stmt):
     """``return value``"""
 
     value: Expr
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Break(Stmt):
     """Only between lowering and :mod:`thunkad.normal.exits`."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Continue(Stmt):
     """Only between lowering and :mod:`thunkad.normal.exits`."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Comment(Stmt):
     """A comment line of generated code."""
 
     text: str
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Define(Stmt):
     """A nested function of generated code (the groups of a lazy pullback)."""
 
@@ -396,7 +397,7 @@ class Define(Stmt):
 # ---------------------------------------------------------------- functions
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Param:
     """``kind``: 'positional', 'var_positional', 'keyword', 'var_keyword'.  Defaults live on the user's function."""
 
@@ -405,7 +406,7 @@ class Param:
     has_default: bool = False
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Function:
     """One function.  ``captures`` are the names of closure variables that come as leading parameters.
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from thunkad.ir import nodes as n
+
+_LEAVES = frozenset((n.Name, n.Const, n.Global, n.Ref))
+#: Statements with nested blocks.
+_COMPOUND = frozenset((n.If, n.For, n.While, n.Assert, n.With, n.Try))
 
 
 def map_expr(e: n.Expr, f: Callable[[n.Expr], n.Expr]) -> n.Expr:
     """``e`` with ``f`` applied to its direct sub-expressions (the same object where nothing changed)."""
     t = type(e)
-    if t in (n.Name, n.Const, n.Global, n.Ref):
+    if t in _LEAVES:
         return e
     if t is n.Binary:
         left, right = f(e.left), f(e.right)
@@ -46,47 +51,47 @@ def map_expr(e: n.Expr, f: Callable[[n.Expr], n.Expr]) -> n.Expr:
     raise TypeError(f"not an expression: {e!r}")
 
 
+_CHILDREN: dict[type, Callable[[Any], tuple[n.Expr, ...]]] = {
+    **dict.fromkeys((n.Name, n.Const, n.Global, n.Ref), lambda e: ()),
+    **dict.fromkeys((n.Binary, n.Compare, n.Inplace), lambda e: (e.left, e.right)),
+    n.Call: lambda e: (e.func, *e.args, *(v for _, v in e.kwargs)) if e.kwargs else (e.func, *e.args),
+    n.Attr: lambda e: (e.value,),
+    n.Star: lambda e: (e.value,),
+    n.Index: lambda e: (e.value, e.index),
+    n.Slice: lambda e: tuple(p for p in (e.lower, e.upper, e.step) if p is not None),
+    n.Unary: lambda e: (e.operand,),
+    **dict.fromkeys((n.TupleExpr, n.ListExpr, n.SetExpr), lambda e: e.items),
+    n.DictExpr: lambda e: tuple(x for k, v in zip(e.keys, e.values) for x in ((v,) if k is None else (k, v))),
+    n.IfExp: lambda e: (e.test, e.body, e.orelse),
+    n.Closure: lambda e: (*e.captures, *e.defaults, *(v for _, v in e.kw_defaults)),
+    n.Lambda: lambda e: (e.body,),
+}
+
+
 def children(e: n.Expr) -> tuple[n.Expr, ...]:
     """Direct sub-expressions of ``e`` in evaluation order."""
-    t = type(e)
-    if t in (n.Name, n.Const, n.Global, n.Ref):
-        return ()
-    if t in (n.Binary, n.Compare, n.Inplace):
-        return (e.left, e.right)
-    if t is n.Call:
-        return (e.func, *e.args, *(v for _, v in e.kwargs))
-    if t in (n.Attr, n.Star):
-        return (e.value,)
-    if t is n.Index:
-        return (e.value, e.index)
-    if t is n.Slice:
-        return tuple(p for p in (e.lower, e.upper, e.step) if p is not None)
-    if t is n.Unary:
-        return (e.operand,)
-    if t in (n.TupleExpr, n.ListExpr, n.SetExpr):
-        return e.items
-    if t is n.DictExpr:
-        return tuple(x for k, v in zip(e.keys, e.values) for x in ((v,) if k is None else (k, v)))
-    if t is n.IfExp:
-        return (e.test, e.body, e.orelse)
-    if t is n.Closure:
-        return (*e.captures, *e.defaults, *(v for _, v in e.kw_defaults))
-    if t is n.Lambda:
-        return (e.body,)
-    raise TypeError(f"not an expression: {e!r}")
+    return _CHILDREN[type(e)](e)
 
 
-def names(e: n.Expr) -> Iterator[str]:
+def names(e: n.Expr) -> list[str]:
     """Locals that evaluating ``e`` reads (with repeats, in evaluation order)."""
-    stack = [e]
+    t = type(e)
+    if t is n.Name:
+        return [e.id]
+    if t in _LEAVES:
+        return []
+    out: list[str] = []
+    stack = [*reversed(_CHILDREN[t](e))] if t is not n.Lambda else [e]
     while stack:
         e = stack.pop()
-        if type(e) is n.Name:
-            yield e.id
-        elif type(e) is n.Lambda:
-            yield from (i for i in names(e.body) if i not in e.params)
-        else:
-            stack.extend(reversed(children(e)))
+        t = type(e)
+        if t is n.Name:
+            out.append(e.id)
+        elif t is n.Lambda:
+            out.extend(i for i in names(e.body) if i not in e.params)
+        elif t not in _LEAVES:
+            stack.extend(reversed(_CHILDREN[t](e)))
+    return out
 
 
 def parts(*expressions: n.Expr) -> Iterator[n.Expr]:
@@ -95,7 +100,9 @@ def parts(*expressions: n.Expr) -> Iterator[n.Expr]:
     while stack:
         e = stack.pop()
         yield e
-        stack.extend(children(e))
+        t = type(e)
+        if t not in _LEAVES:
+            stack.extend(_CHILDREN[t](e))
 
 
 def substitute(e: n.Expr, mapping: dict[str, n.Expr]) -> n.Expr:
@@ -139,6 +146,8 @@ def expressions(s: n.Stmt) -> tuple[n.Expr, ...]:
 def blocks(s: n.Stmt) -> tuple[list[n.Stmt], ...]:
     """Nested statement lists of ``s``, in order of execution."""
     t = type(s)
+    if t not in _COMPOUND:
+        return ()
     if t is n.If:
         return (s.body, s.orelse)
     if t is n.For:
@@ -156,7 +165,9 @@ def blocks(s: n.Stmt) -> tuple[list[n.Stmt], ...]:
 
 def reads(s: n.Stmt) -> set[str]:
     """Locals that ``s`` itself reads (not its nested blocks); the list of an ``Append`` counts as read."""
-    out = {i for e in expressions(s) for i in names(e)}
+    out: set[str] = set()
+    for e in expressions(s):
+        out.update(names(e))
     if type(s) is n.Append:
         out.add(s.target)
     return out
@@ -186,8 +197,9 @@ def statements(block: list[n.Stmt]) -> Iterator[n.Stmt]:
     """Every statement of ``block``, nested ones included, in program order."""
     for s in block:
         yield s
-        for b in blocks(s):
-            yield from statements(b)
+        if type(s) in _COMPOUND:
+            for b in blocks(s):
+                yield from statements(b)
 
 
 def assigned(block: list[n.Stmt]) -> set[str]:

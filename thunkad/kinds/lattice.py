@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Union
 
 from thunkad.ir import nodes as n
+from thunkad.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Num:
     """A number or an array of numbers.
 
@@ -34,7 +34,7 @@ class Num:
         return self.field in ("bool", "int", "real")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Known:
     """This very object: a function, a module, a class, None, a constant string."""
 
@@ -51,14 +51,14 @@ class Known:
         return hash(self.value) if type(self.value) in (str, bytes) else id(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Opaque:
     """An instance of a class whose values have no tangent: a string, a slice, a range, a dtype."""
 
     cls: type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tuple:
     """A tuple (``cls`` is tuple or a namedtuple class) with the kinds of its items."""
 
@@ -66,7 +66,7 @@ class Tuple:
     cls: type = tuple
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sequence:
     """A list, or a tuple of unknown length, whose items are all of one kind (None: it is empty)."""
 
@@ -74,7 +74,7 @@ class Sequence:
     cls: type = list
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mapping:
     """A dict: entries with known keys, or (``entries`` None) values of one kind."""
 
@@ -82,7 +82,7 @@ class Mapping:
     value: Kind | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Instance:
     """An object of a user's class, with the kinds of its attributes."""
 
@@ -90,7 +90,7 @@ class Instance:
     fields: tuple[tuple[str, Kind], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Method:
     """A bound method."""
 
@@ -98,7 +98,7 @@ class Method:
     owner: Kind
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Partial:
     """A ``functools.partial``."""
 
@@ -107,14 +107,14 @@ class Partial:
     kwargs: tuple[tuple[str, Kind], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Lifted:
     """A function made inside a function that is being compiled."""
 
     closure: n.Closure
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unknown:
     """Nothing is known."""
 

@@ -22,11 +22,10 @@ it.  Nothing is ever duplicated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.records import field, record
 from thunkad.runtime.unbound import Unbound
 
 TRUE, FALSE = n.Const(True), n.Const(False)
@@ -84,12 +83,12 @@ def _nested(s: n.Stmt) -> n.Stmt:
     return s
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Jump(n.Stmt):
     """The function has returned inside the loop just left: leave this block too."""
 
 
-@dataclass
+@record
 class _Place:
     """Where a block stands: the ``stop`` name of its loop, and the flags to set by whatever leaves it."""
 

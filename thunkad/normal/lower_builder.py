@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from thunkad.errors import Place, UnsupportedSyntaxError
@@ -17,6 +16,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.normal.scope import Scope
 from thunkad.normal.scopes import Scopes
+from thunkad.records import field, record
 from thunkad.runtime.cells import Cell
 
 CELL = n.Ref("Cell", Cell)
@@ -34,7 +34,7 @@ class SourceLike(Protocol):
     def place(self, lineno: int) -> Place: ...
 
 
-@dataclass
+@record
 class Slot:
     """Where a variable lives: in a local, in the cell that a local holds, or nowhere (its value is an atom)."""
 
@@ -43,7 +43,7 @@ class Slot:
     outside: str | None = None  # the global variable whose values it mirrors
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Env:
     """The variables of one execution of a scope; an inlined function has one for each call site."""
 
@@ -61,7 +61,7 @@ class Env:
         return env
 
 
-@dataclass
+@record
 class Held:
     """An operand that has been evaluated, while later operands still are."""
 

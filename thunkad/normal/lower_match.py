@@ -17,12 +17,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.normal.lower_builder import Builder, lowers
 from thunkad.normal.lower_expressions import truth
+from thunkad.records import record
 from thunkad.runtime import patterns
 from thunkad.runtime.unbound import Unbound
 from thunkad.runtime.unpacking import split_starred
@@ -38,7 +38,7 @@ DICT = n.Ref("dict", dict)
 UNBOUND = n.Ref("Unbound", Unbound)
 
 
-@dataclass
+@record
 class Part:
     """A part of the subject: the subject itself (``atom``), or ``take`` of another part."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from thunkad.records import field, record
 
 FUNCTIONS = ("FunctionDef", "AsyncFunctionDef", "Lambda")
 COMPREHENSIONS = ("ListComp", "SetComp", "DictComp", "GeneratorExp")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Point:
     """A place in the program: its position in reading order, the blocks and the loops of its function around it."""
 
@@ -22,7 +23,7 @@ class Point:
         return self.position < other.position and other.blocks[: len(self.blocks)] == self.blocks
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Use:
     """A name read, bound or deleted.  ``call``: the call whose callee the name is."""
 
@@ -33,7 +34,7 @@ class Use:
     delete: bool = False
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Scope:
     """A function, lambda or comprehension."""
 

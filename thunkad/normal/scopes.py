@@ -13,16 +13,16 @@ cells
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.normal.scope import Scope, Use, bind_call
 from thunkad.normal.scope_walk import Walk
+from thunkad.records import field, record
 
 MOST_INSTANCES = 40  # copies of one nested function; beyond this it is compiled once, as a closure
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Variable:
     owner: Scope
     name: str

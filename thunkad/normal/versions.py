@@ -15,7 +15,6 @@ that value are guarded by a test that raises ``UnboundLocalError``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 from thunkad.ir import nodes as n
@@ -24,6 +23,7 @@ from thunkad.ir.fresh import Names
 from thunkad.ir.live import endless, liveness
 from thunkad.normal.guarded import cut_tries
 from thunkad.normal.while_tests import move_tests
+from thunkad.records import record
 from thunkad.runtime.unbound import Unbound
 
 
@@ -67,13 +67,13 @@ class _State(IntEnum):
     HOLLOW = 2  # may hold ``Unbound``
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Version:
     name: str
     state: _State
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Join:
     """The name that a join will have; spelled at its first binding, so that names are numbered in program order."""
 

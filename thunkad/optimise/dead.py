@@ -8,11 +8,11 @@ one.  What may raise for reasons of shape leaves its check behind, so that slici
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import record
 
 SHAPE_ATTRIBUTES = ("shape", "ndim", "size")
 
@@ -51,7 +51,7 @@ class _Free:
         return (live - set(walk.writes(s))) | walk.reads(s)
 
 
-@dataclass
+@record
 class Purity:
     """What the clean-up may assume of expressions; made by the caller, who knows the sites.
 

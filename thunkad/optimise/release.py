@@ -24,12 +24,15 @@ def release(block: list[n.Stmt], is_array: Callable[[str], bool]) -> list[n.Stmt
         for x in _mentioned(s) & made:
             last[x] = k
     kept = _held(block)
+    dropped: dict[int, list[str]] = {}
+    for x in sorted(made - kept):
+        dropped.setdefault(last[x], []).append(x)
     out: list[n.Stmt] = []
     final = max((k for k, s in enumerate(block) if type(s) is n.Return), default=len(block))
     for k, s in enumerate(block):
         out.append(s)
         if k < final - 1:
-            out += [n.Delete(n.Name(x), line=s.line) for x in sorted(made) if last[x] == k and x not in kept]
+            out += [n.Delete(n.Name(x), line=s.line) for x in dropped.get(k, ())]
     return out
 
 

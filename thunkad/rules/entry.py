@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from thunkad.errors import Place, RuleError
+from thunkad.records import field, record
 
 RRULE, FRULE, OPT_OUT, NON_DIFFERENTIABLE, ALTERNATIVE = (
     "rrule",
@@ -19,7 +19,7 @@ RRULE, FRULE, OPT_OUT, NON_DIFFERENTIABLE, ALTERNATIVE = (
 )
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Entry:
     """One registration.
 

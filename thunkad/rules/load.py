@@ -1,4 +1,4 @@
-"""The library of rules, read in at the first derivative; SciPy's part once SciPy has been imported."""
+"""The library of rules, read in at the first derivative; some parts once the module that they are for is imported."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ import threading
 
 from thunkad.rules.table import TABLE
 
-#: The parts of SciPy that have rules, each read in once that part has been imported.
-SCIPY_PARTS = ("special", "linalg", "stats")
+#: Modules whose rules are read in once they have been imported, with where the rules are: importing them takes time.
+PARTS = {
+    "numpy.random": "thunkad.rules.numpy.randomness",
+    "scipy.special": "thunkad.rules.scipy.special",
+    "scipy.linalg": "thunkad.rules.scipy.linalg",
+    "scipy.stats": "thunkad.rules.scipy.stats",
+}
 
 _lock = threading.Lock()
 _loaded: set[str] = set()
@@ -19,7 +24,7 @@ _loaded: set[str] = set()
 def load_library() -> None:
     """Make sure that the rules of NumPy, of Python and, if it is in use, of SciPy are in the table."""
     wanted = ["thunkad.rules.python", "thunkad.rules.numpy"]
-    wanted += [f"thunkad.rules.scipy.{part}" for part in SCIPY_PARTS if f"scipy.{part}" in sys.modules]
+    wanted += [rules for module, rules in PARTS.items() if module in sys.modules]
     if _loaded.issuperset(wanted):
         return
     with _lock:
@@ -29,5 +34,6 @@ def load_library() -> None:
                 with TABLE.bulk():
                     found = importlib.import_module(package)
                     for module in pkgutil.iter_modules(getattr(found, "__path__", ()), f"{package}."):
-                        importlib.import_module(module.name)
+                        if module.name not in PARTS.values():
+                            importlib.import_module(module.name)
                 _loaded.add(package)

@@ -6,12 +6,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import RuleError
+from thunkad.records import record
 from thunkad.rules.define import one_spelling, opt_out, rrule, target_of_rule
 from thunkad.rules.entry import ALTERNATIVE, NON_DIFFERENTIABLE, OPT_OUT, Entry, name_of
 from thunkad.rules.load import load_library
@@ -20,7 +20,7 @@ from thunkad.rules.signatures import ArrayOf, as_signature, as_type, show, signa
 from thunkad.rules.table import TABLE
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Found:
     """What the table says of one call.
 

@@ -7,19 +7,19 @@ import functools
 import inspect
 import types
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import AmbiguousRuleError
 from thunkad.kinds.lattice import Instance, Known, Lifted, Mapping, Method, Num, Opaque, Partial, Sequence, Tuple
+from thunkad.records import record
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
 from thunkad.rules.signatures import ArrayOf, Signature, Type, covers, narrower, show, signature_types
 from thunkad.rules.table import Snapshot
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Decision:
     """What a look-up found.
 
@@ -34,7 +34,7 @@ class Decision:
 MISSING, UNDECIDED = Decision("missing"), Decision("undecided")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exact:
     """What is known of an argument that exists: its class, and the scalar type of its elements if it is an array."""
 
@@ -229,7 +229,7 @@ _PYTHON["any"] = tuple(c for group in _PYTHON.values() for c in group)
 _SCALAR["any"] = tuple(c for group in _SCALAR.values() for c in group)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _AnyArray:
     """An array whose class may be any subclass of ndarray, with elements of one scalar type."""
 

@@ -12,16 +12,16 @@ import inspect
 import sys
 import types
 import typing
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import RuleError
+from thunkad.records import record
 from thunkad.rules.entry import Entry, name_of
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ArrayOf:
     """Arrays whose elements are of a NumPy scalar type: ``numpy.typing.NDArray[np.float32]``."""
 

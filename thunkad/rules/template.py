@@ -12,14 +12,15 @@ A rule that is anything but such straight lines has no template and is called as
 
 from __future__ import annotations
 
+import functools
 import inspect
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, cast
 
 from thunkad.errors import SourceUnavailableError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import record
 from thunkad.rules.entry import Entry
 from thunkad.runtime.arrays import conjugate, unbroadcast
 from thunkad.source.functions import find_own_source, find_source
@@ -29,7 +30,7 @@ from thunkad.tree.convert import NotInlineable, convert
 from thunkad.tree.parse import gast
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Template:
     """A rule as data.  ``results`` has one expression per positional parameter, None where there is no tangent."""
 
@@ -41,9 +42,34 @@ class Template:
     reverse: tuple[n.Stmt, ...]
     results: tuple[n.Expr | None, ...]
 
-    @property
-    def locals(self) -> set[str]:
-        return walk.assigned([*self.forward, *self.reverse])
+    @functools.cached_property
+    def locals(self) -> frozenset[str]:
+        return frozenset(walk.assigned([*self.forward, *self.reverse]))
+
+    @functools.cached_property
+    def forward_locals(self) -> tuple[str, ...]:
+        """What only the value needs, by name."""
+        return tuple(sorted(self.locals - walk.assigned([*self.reverse])))
+
+    def may_vanish(self, result: n.Expr) -> bool:
+        """Whether one of ``results`` may be a structural zero: a helper that returns one makes it, or what it reads."""
+        return id(result) in self._vanishing
+
+    @functools.cached_property
+    def _vanishing(self) -> frozenset[int]:
+        doubtful: set[str] = set()
+        for s in self.reverse:
+            if any(_vanishes(e, doubtful) for e in walk.expressions(s)):
+                doubtful.update(walk.writes(s))
+        return frozenset(id(r) for r in self.results if r is not None and _vanishes(r, doubtful))
+
+
+def _vanishes(e: n.Expr, doubtful: set[str]) -> bool:
+    if type(e) is n.Name:
+        return e.id in doubtful
+    if type(e) is n.Ref and isinstance(e.value, FunctionType) and "ZERO" in e.value.__code__.co_names:
+        return True
+    return any(_vanishes(x, doubtful) for x in walk.children(e))
 
 
 def template_of(entry: Entry) -> Template | None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 from thunkad.errors import Place, SourceUnavailableError
+from thunkad.records import field, record
 from thunkad.source.locate import Candidate, functions
 from thunkad.source.match import matching
-from thunkad.source.modules import ParsedModule, parsed, texts_of
+from thunkad.source.modules import ParsedModule, parsed, parsed_around, texts_of
 from thunkad.tree.parse import GastFunction, to_gast
 from thunkad.tree.private import write_out_private_names
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Source:
     """The source of one function.
 
@@ -83,11 +83,13 @@ def find_source(fn: FunctionType) -> Source:
 def find_own_source(fn: FunctionType, place: int = 0) -> Source:
     """:func:`find_source` for functions of this library, whose files don't change while in use: not compiled again.
 
+    Only the statement that the function is in is parsed.
+
     ``place`` says which lambda it is, counted from the left, where several begin on one line.
     """
     code = fn.__code__
     for filename, text in texts_of(fn):
-        module = parsed(filename, text)
+        module = parsed_around(filename, text, code.co_firstlineno)
         here = [c for c in functions(module.tree, code.co_name, code.co_firstlineno) if _names_fit(c, fn)]
         here.sort(key=lambda c: c.node.col_offset)
         if len(here) == 1 or (here and place < len(here) and code.co_name == "<lambda>"):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from thunkad.records import record
 from thunkad.tree.parse import AstFunction
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Candidate:
     """A function node and the nodes around it, outermost first, without the module."""
 

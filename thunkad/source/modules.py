@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import FunctionType
 
+from thunkad.records import record
 from thunkad.source.locate import imported_names
 from thunkad.tree.parse import parse_module
 
 KEPT = 32
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ParsedModule:
     """``tree`` is shared by all who ask: it must not be changed."""
 
@@ -72,11 +73,39 @@ def parsed(filename: str, text: str) -> ParsedModule:
         if found is not None:
             _parsed.move_to_end(key)
             return found
-    # split at "\n" only: str.splitlines also splits at form feeds, where Python counts no line
     tree = parse_module(text, filename)
-    module = ParsedModule(filename, tuple(text.split("\n")), tree, imported_names(tree))
+    module = ParsedModule(filename, _lines(text), tree, imported_names(tree))
     with _lock:
         module = _parsed.setdefault(key, module)
         while len(_parsed) > KEPT:
             _parsed.popitem(last=False)
     return module
+
+
+def parsed_around(filename: str, text: str, line: int) -> ParsedModule:
+    """The parse of the outermost statement that ``line`` is in, at its own lines, for text in this library's style.
+
+    Where no statement can be cut out, the whole text.
+    """
+    lines = _lines(text)
+    start = line
+    while start > 1 and not lines[start - 1][:1].isidentifier() and lines[start - 1][:1] != "@":
+        start -= 1
+    end = start
+    if lines[start - 1].startswith("@"):
+        while end < len(lines) and not lines[end].startswith(("def ", "class ")):
+            end += 1
+        end += 1
+    while end < len(lines) and (not lines[end] or lines[end][0] in " )]}#"):
+        end += 1
+    try:
+        tree = parse_module("\n" * (start - 1) + "\n".join(lines[start - 1 : end]), filename)
+    except SyntaxError:
+        return parsed(filename, text)
+    return ParsedModule(filename, lines, tree, ())
+
+
+@functools.lru_cache(KEPT)
+def _lines(text: str) -> tuple[str, ...]:
+    # at "\n" only: str.splitlines also splits at form feeds, where Python counts no line
+    return tuple(text.split("\n"))

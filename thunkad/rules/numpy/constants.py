@@ -23,7 +23,7 @@ _ITERATION = "ndindex"
 
 for _names in (_TEXT, _FILES, _TYPES, _DATES, _SETTINGS, _WINDOWS, _ITERATION):
     non_differentiable(*(getattr(np, name) for name in _names.split() if hasattr(np, name)))
-non_differentiable(np.linalg.test, np.fft.test, np.random.test, np.polynomial.test, np.ufunc, np.linalg.LinAlgError)  # type: ignore[attr-defined]  # `test` is not in the stubs
+non_differentiable(np.linalg.test, np.fft.test, np.polynomial.test, np.ufunc, np.linalg.LinAlgError)  # type: ignore[attr-defined]  # `test` is not in the stubs
 
 refuse(
     "np.matrix changes what * and ** mean; use an ordinary two-dimensional array and @", np.asmatrix, np.bmat, np.matrix
