@@ -3,14 +3,17 @@
 The first gradient of a function pays for reading its source, transforming it and compiling the result; later ones
 don't.  Each measurement takes a process of its own, since what is compiled stays compiled.  "Warm" has differentiated
 another function before, so that the library's own modules are loaded; "cold" has not.  A later call's time is
-subtracted, so that what is left is the transformation alone.
+subtracted, so that what is left is the transformation alone.  Then a table: how that time grows with the function.
+All times but those of the later calls are of the processor, which a busy machine leaves alone.
 """
 
 import inspect
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -152,10 +155,10 @@ def measure(warm: bool) -> None:
     if warm:
         ad.grad(warm_up)(np.ones(3))
     args = arguments()
-    start = time.perf_counter()
+    start = time.process_time()
     gradient = ad.grad(hundred_lines)
     gradient(*args)
-    first = time.perf_counter() - start
+    first = time.process_time() - start
     later = float("inf")
     for _ in range(20):
         start = time.perf_counter()
@@ -176,6 +179,68 @@ def check() -> None:
     np.testing.assert_allclose(np.sum(gradient * direction), numeric, rtol=1e-5)
 
 
+# ---------------------------------------------------------------- growth
+
+
+def straight(count: int) -> str:
+    """A function of ``count`` lines without a branch."""
+    forms = ("np.tanh(a{1}) * y", "a{1} + 0.5 * a{0}", "np.exp(-a{1} * a{1})", "a{1} / (1.0 + a{0} ** 2)")
+    lines = [f"    a{k} = " + forms[k % 4].format(k - 2, k - 1) for k in range(2, count - 1)]
+    return "\n".join(["def f(x, y):", "    a0, a1 = x, x * y", *lines, f"    return np.sum(a{count - 2})"])
+
+
+def nested(depth: int) -> str:
+    """Loops inside each other, a line of work in each."""
+    lines = ["def f(x, y):", "    s = 0.0"]
+    for k in range(depth):
+        lines += [f"{'    ' * (k + 1)}for i{k} in range(2):", f"{'    ' * (k + 2)}s = np.sin(s) + np.sum(x) * i{k}"]
+    return "\n".join([*lines, f"{'    ' * (depth + 1)}s = s + np.sum(x * y)", "    return s"])
+
+
+def chain(count: int) -> str:
+    """``count`` functions, each of which calls the one before."""
+    lines = ["def f0(x, y):", "    return np.sum(x * y)"]
+    for k in range(1, count):
+        lines += [f"def f{k}(x, y):", f"    z = np.tanh(x) * {k}.0", f"    return f{k - 1}(z, y) + np.sum(z)"]
+    return "\n".join([*lines, f"f = f{count - 1}"])
+
+
+GROWTH = {
+    "straight lines": (straight, (50, 100, 200, 400, 800)),
+    "loops inside each other": (nested, (1, 2, 3, 4, 5, 6)),
+    "functions in a chain": (chain, (12, 25, 50, 100)),
+}
+
+
+def grow(kind: str) -> None:
+    """Print the seconds that the first gradient takes for each size; runs in a process of its own."""
+    import thunkad as ad
+
+    make, sizes = GROWTH[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        for k, size in enumerate((sizes[0], *sizes)):  # the first one pays for the rules that all share
+            path = Path(folder, f"growth_{k}.py")
+            path.write_text(f"import numpy as np\n{make(size)}\n")
+            namespace: dict[str, object] = {"__name__": path.stem, "__file__": str(path)}
+            exec(compile(path.read_text(), path, "exec"), namespace)
+            gradient = ad.grad(namespace["f"])
+            start = time.process_time()
+            gradient(np.ones(3), np.full(3, 0.5))
+            if k:
+                print(time.process_time() - start)
+
+
+def print_growth() -> None:
+    for kind, (_, sizes) in GROWTH.items():
+        runs = [
+            list(map(float, subprocess.run([sys.executable, __file__, kind], check=True, capture_output=True, text=True)
+                     .stdout.split()))
+            for _ in range(3)
+        ]  # fmt: skip
+        best = [min(times) for times in zip(*runs)]
+        print(f"  {kind}: " + ", ".join(f"{size}: {1e3 * t:.0f} ms" for size, t in zip(sizes, best)))
+
+
 def main() -> None:
     check()
     lines = [line for line in inspect.getsource(hundred_lines).splitlines() if line.split("#")[0].strip()]
@@ -189,10 +254,14 @@ def main() -> None:
         best, median = min(taken) * 1e3, statistics.median(taken) * 1e3
         print(f"  {kind}: transformed in {best:.0f} ms at best, {median:.0f} ms in the median", end="")
         print(f"; a later gradient takes {later * 1e3:.2f} ms")
+    print("how the time of a first gradient grows")
+    print_growth()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 1 and sys.argv[1] in GROWTH:
+        grow(sys.argv[1])
+    elif len(sys.argv) > 1:
         measure(warm=sys.argv[1] == "warm")
     else:
         main()

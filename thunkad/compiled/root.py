@@ -23,6 +23,7 @@ from thunkad.rules.load import load_library
 from thunkad.rules.registry import describe
 from thunkad.rules.signatures import is_virtual, signature_types
 from thunkad.rules.table import TABLE, Snapshot
+from thunkad.tree.parse import deep_recursion
 
 abstract_token = abc.get_cache_token
 
@@ -142,7 +143,7 @@ class Root:
         self.drop(key)
         world = World(snapshot, self.name)
         try:
-            with world.lock, at_rest():
+            with world.lock, at_rest(), deep_recursion():  # a chain of callees is compiled from within
                 made = build(self.fn, world, key)
         except BaseException:
             self.failed[key] = world.answers()  # shown, but not kept: the next call tries again
