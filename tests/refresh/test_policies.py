@@ -211,6 +211,54 @@ def test_the_report_of_refresh_reads_well():
     assert "g: no rule -> a rule" in str(ad.explain(f, 2.0))
 
 
+def test_explain_and_edges_show_what_was_passed_over_and_where():
+    def g(x):
+        return x * x
+
+    def f(x, table):
+        return g(x) + table[0](x)
+
+    @ad.rrule(g)
+    def of_arrays(x: np.ndarray):
+        return x * x, lambda y_bar: (y_bar,)
+
+    ad.opt_out(g, int)
+    line = sys._getframe().f_lineno - 1
+    table = [g, None]
+    assert ad.grad(f)(2.0, table) == 8.0
+    rule_line = of_arrays.__code__.co_firstlineno
+    text = str(ad.explain(f, 2.0, table))
+    (looked,) = (line for line in text.splitlines() if "looked inside; not" in line)
+    for part in (f"not that at {os.path.relpath(__file__)}:{rule_line}: it is for (ndarray)",
+                 f"not that at {os.path.relpath(__file__)}:{line}: it is for (int)"):  # fmt: skip
+        assert part in looked
+    (late,) = (line for line in text.splitlines() if "g(float): no rule;" in line)
+    assert f"test_policies.py:{rule_line}: it is for (ndarray)" in late
+    assert f"opted out at {os.path.relpath(__file__)}:{line}, looked inside: it is for (int)" in late
+    edges = [e for e in ad.rules.edges(f) if e.callee is g]
+    assert len(edges) == 2
+    for edge in edges:
+        assert [(entry.place.line, reason) for entry, reason in edge.passed_over] == [
+            (rule_line, "it is for (ndarray)"),
+            (line, "it is for (int)"),
+        ]
+
+
+def test_an_ambiguity_with_an_opt_out_names_where_that_is():
+    def g(x, y):
+        return x * y
+
+    @ad.rrule(g)
+    def first(x: float, y):
+        return x * y, lambda z_bar: (z_bar * y, z_bar * x)
+
+    with pytest.raises(ad.AmbiguousRuleError) as error:
+        ad.opt_out(g, object, float)
+    line = sys._getframe().f_lineno - 1
+    assert f"line {first.__code__.co_firstlineno}" in str(error.value)
+    assert f'File "{__file__}", line {line}' in str(error.value) and "ad.opt_out(g, object, float)" in str(error.value)
+
+
 def test_the_example():
     pytest.importorskip("sklearn")  # the examples share a module that reads its data
     done = subprocess.run([sys.executable, str(EXAMPLES / "refresh.py")], capture_output=True, text=True, check=False, cwd=EXAMPLES,

@@ -375,7 +375,7 @@ def test_what_was_passed_over():
     ad.opt_out(g)
     found = ad.rules.lookup(g, float)
     assert found.entry.function is rule and [reason for _, reason in found.passed_over] == ["(float) is more specific"]
-    assert "opted out: looked inside: (float) is more specific" in str(found)
+    assert "test_typed_rules.py:375, looked inside: (float) is more specific" in str(found)
     (reason,) = (reason for _, reason in ad.rules.lookup(g, int).passed_over)
     assert reason == "it is for (float)"
     assert losers(tuple(e for e, _ in found.passed_over), found.entry, [Exact(float)])

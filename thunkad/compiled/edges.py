@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from thunkad.errors import RuleError
 from thunkad.kinds.describe import describe as describe_kind
 from thunkad.records import field, record
 from thunkad.rules.entry import FRULE, RRULE, Entry, name_of
-from thunkad.rules.resolve import MISSING, Decision, Exact, lookup
+from thunkad.rules.resolve import MISSING, Decision, Exact, lookup, losers
 from thunkad.rules.signatures import is_virtual, signature_types
 from thunkad.rules.table import Snapshot
 
@@ -119,6 +121,8 @@ class Edge:
         Asked while the derivative ran, not while it was compiled.
     failed : bool
         Asked by an attempt to compile that failed.
+    passed_over : tuple of (Entry, str)
+        The other registrations for the callee, each with the reason why it was not chosen.
     """
 
     callee: Any
@@ -128,6 +132,19 @@ class Edge:
     mode: str = RRULE
     late: bool = False
     failed: bool = False
+    passed_over: tuple[tuple[Entry, str], ...] = field(default=(), repr=False)
+
+    @property
+    def decision(self) -> Decision:
+        """The answer as the rule table gives it."""
+        return Decision(self.how, self.entry)
+
+    @property
+    def is_of_library(self) -> bool:
+        """Whether neither the callee nor what decided is the user's."""
+        module = getattr(self.callee, "__module__", None) or "builtins"
+        users = self.entry is not None and self.entry.layer == "user"
+        return not users and (isinstance(self.callee, np.ufunc) or module.split(".")[0] in _LIBRARY)
 
     def __str__(self) -> str:
         marks = [
@@ -142,10 +159,16 @@ class Edge:
         )
 
 
-def as_edge(question: Question, decision: Decision, late: bool = False, failed: bool = False) -> Edge:
+_LIBRARY = ("numpy", "scipy", "math", "cmath", "builtins", "operator", "_operator", "thunkad")
+
+
+def as_edge(
+    question: Question, decision: Decision, snapshot: Snapshot, late: bool = False, failed: bool = False
+) -> Edge:
     """A look-up as it is shown."""
+    lost = losers(snapshot.entries(question.fn), decision.entry, list(question.kinds), question.mode)
     shown = (*map(show_kind, question.kinds), *(f"{k}={show_kind(v)}" for k, v in question.named))
-    return Edge(question.fn, shown, decision.how, decision.entry, question.mode, late, failed)
+    return Edge(question.fn, shown, decision.how, decision.entry, question.mode, late, failed, tuple(lost))
 
 
 def show_kind(kind: Any) -> str:

@@ -18,7 +18,7 @@ from thunkad.compiled.derivations import Derivation, Pick
 from thunkad.compiled.target import target_of
 from thunkad.errors import ArgumentError
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import UNKNOWN
+from thunkad.kinds.lattice import UNKNOWN, Kind
 from thunkad.records import field, record
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, Tangent
@@ -72,7 +72,10 @@ def derivative_of(fn: Any) -> Derivative | None:
 
 
 class Binder:
-    """Binds calls in one world.  ``wrap`` makes an operand of a value that is not one of the call's own arguments."""
+    """Binds calls in one world.
+
+    ``wrap`` makes an operand of a value that is not one of the call's own arguments, ``kind`` is what is known of one.
+    """
 
     def __init__(
         self,
@@ -80,8 +83,9 @@ class Binder:
         wrap: Callable[[str, Any], Any],
         pack: Callable[[tuple[Any, ...]], Any],
         pack_named: Callable[[dict[str, Any]], Any],
+        kind: Callable[[Any], Kind] = lambda operand: UNKNOWN,
     ) -> None:
-        self.world, self.wrap, self.pack, self.pack_named = world, wrap, pack, pack_named
+        self.world, self.wrap, self.pack, self.pack_named, self.kind = world, wrap, pack, pack_named, kind
 
     def derivation(self, spec: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Derivation, Bound]:
         """The derivation that calling a derivative function is, with its arguments."""
@@ -153,8 +157,10 @@ class Binder:
             values.append(value)
         lifted = self.world.lifted.get(fn.__dict__.get("lifted", fn))
         target, owner = (fn, fn) if lifted is None else lifted
-        # of what types the arguments are is not known here, so every registration counts
-        if lifted is None and self.world.lookup(fn, [UNKNOWN] * len(names)).how != "missing":
+        # where it is not known of what types the arguments are, every registration counts
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in signature.parameters.values())
+        kinds = [self.kind(v) if plain else UNKNOWN for v in values]
+        if lifted is None and self.world.lookup(fn, kinds).how != "missing":
             target, owner = self.world.own_function(fn), None  # what the table says of it counts, not its body
         return Bound(target, owner, tuple(names), tuple(values), own[skip:], keywords)
 

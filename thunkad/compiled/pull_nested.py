@@ -38,7 +38,7 @@ class Nested:
 
     def __init__(self, world: Any) -> None:
         self.world = world
-        self.binder = Binder(world, lambda name, value: value, lambda values: values, dict)
+        self.binder = Binder(world, lambda name, value: value, lambda values: values, dict, kind_of)
 
     # ------------------------------------------------------------ derivations and their values
 

@@ -22,7 +22,7 @@ from thunkad.rules.entry import name_of
 from thunkad.rules.load import load_library
 from thunkad.rules.registry import describe
 from thunkad.rules.signatures import is_virtual, signature_types
-from thunkad.rules.table import TABLE, Snapshot
+from thunkad.rules.table import TABLE, Snapshot, is_own
 from thunkad.tree.parse import deep_recursion
 
 abstract_token = abc.get_cache_token
@@ -271,11 +271,11 @@ class Root:
             for kept in self.kept.values():
                 world = kept.specialization.world
                 now = world.snapshot  # it may have moved on to one with other answers to the same effect
-                found.update({as_edge(q, ask_again(q, now)): None for q in world.answers()})
+                found.update({as_edge(q, ask_again(q, now), now): None for q in world.answers()})
                 if world.is_dynamic:
-                    found.update({as_edge(q, ask_again(q, now), late=True): None for q in world.late.answers()})
+                    found.update({as_edge(q, ask_again(q, now), now, late=True): None for q in world.late.answers()})
             for answers in self.failed.values():
-                found.update({as_edge(q, d, failed=True): None for q, d in answers.items()})
+                found.update({as_edge(q, d, TABLE.snapshot, failed=True): None for q, d in answers.items()})
         return list(found)
 
 
@@ -321,10 +321,10 @@ def root_of(fn: Any) -> Root:
     if type(fn) is not types.FunctionType:
         return _library_root(fn)
     found = fn.__dict__.get(ATTRIBUTE)
-    if found is None or found.fn is not fn:  # functools.wraps copies attributes, but not what they mean
+    if found is None or not is_own(found.fn, fn):
         with _lock:
             found = fn.__dict__.get(ATTRIBUTE)
-            if found is None or found.fn is not fn:
+            if found is None or not is_own(found.fn, fn):
                 found = fn.__dict__[ATTRIBUTE] = Root(fn)
     return found
 

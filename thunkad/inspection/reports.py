@@ -22,10 +22,12 @@ from thunkad.inspection.sources import scratch_world
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.describe import describe
-from thunkad.kinds.lattice import Kind
+from thunkad.kinds.lattice import Kind, is_hashable
 from thunkad.records import field, record
-from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.load import load_library
+from thunkad.rules.registry import as_decision
+from thunkad.rules.registry import describe as describe_decision
 from thunkad.rules.resolve import losers
 from thunkad.rules.template import template_of
 
@@ -95,11 +97,14 @@ class Report:
         The function itself and every one that was looked into, in the order in which they were met.
     rebuilt : str
         Why the function's derivatives were last rebuilt; empty if they never were.
+    late : tuple of str
+        What calls that were decided while the derivatives ran resolved to, functions of the library apart.
     """
 
     title: str
     functions: tuple[Looked, ...]
     rebuilt: str = ""
+    late: tuple[str, ...] = ()
     only: tuple[str, ...] = field(default=())
 
     @property
@@ -115,6 +120,8 @@ class Report:
 
     def __str__(self) -> str:
         parts = [self.title, *(str(f) for f in self.functions if f.sites or f.problem or not self.only)]
+        if self.late:
+            parts.append("\n  ".join(("decided while it ran:", *self.late)))
         if self.rebuilt:
             parts.append(f"last rebuilt: {self.rebuilt}")
         return "\n\n".join(parts)
@@ -138,7 +145,7 @@ def explain(f: Any, /, *args: Any, **kwargs: Any) -> Report:
     if last is not None and last.kinds == wish.key.kinds:
         wanted = last.wanted
     looked = _look(root, wish.key, wanted)
-    return Report(f"explain {root.name}", looked, root.reason)
+    return Report(f"explain {root.name}", looked, root.reason, _late(root))
 
 
 def coverage(f: Any) -> Report:
@@ -167,6 +174,20 @@ def _look(root: Root, key: Key, wanted: tuple[str, ...]) -> tuple[Looked, ...]:
     looker = _Looker(scratch_world(root))
     looker.function(root.fn, lambda world: resolved_for(root.fn, world, key), key.kinds, wanted)
     return tuple(looker.found.values())
+
+
+def _late(root: Root) -> tuple[str, ...]:
+    """Calls that were decided while derivatives ran, and the registrations that were passed over there."""
+    out: dict[str, None] = {}
+    for edge in root.edges():
+        if not edge.late or edge.is_of_library:
+            continue
+        forward = " (forward mode)" if edge.mode == FRULE else ""
+        line = f"{name_of(edge.callee)}({', '.join(edge.types)}){forward}: {describe_decision(edge.decision)}"
+        out[
+            line + "".join(f"; not {describe_decision(as_decision(e))}: {reason}" for e, reason in edge.passed_over)
+        ] = None
+    return tuple(out)
 
 
 class _Looker:
@@ -218,6 +239,7 @@ class _Looker:
             entry = self.opted_out(site)
             if entry is not None:
                 why += f": opted out at {_place(entry)}"
+            why += self.passed_over(site, entry)
             demand = tuple(p for p, e in site.bound if e in demanded or active.intersection(walk.names(e)))
             thunks = [(p, "compiled" if p in demand else "dropped") for p, e in site.bound]
             if demand:
@@ -234,6 +256,8 @@ class _Looker:
             how, why = "missing", "no rule, and no Python source to look into"
         else:
             how, why = "dynamic", "decided when the code runs"
+            if not isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)):
+                why += self.passed_over(site, None)
         if how not in ("constant", "inside") and not demanded:
             how, why, thunks = "inactive", f"nothing that is differentiated goes in ({why})", []
         source = linecache.getline(resolved.function.filename, s.line).strip()
@@ -244,7 +268,9 @@ class _Looker:
             return None
         return self.world.lookup(site.callee, list(site.kinds)).entry
 
-    def passed_over(self, site: Site, chosen: Entry) -> str:
+    def passed_over(self, site: Site, chosen: Entry | None) -> str:
+        if isinstance(site.callee, n.Closure) or not is_hashable(site.callee):
+            return ""
         entries = self.world.snapshot.entries(site.callee)
         found = losers(entries, chosen, list(site.kinds[: len(site.args)]))
         return "".join(f"; not that at {_place(e)}: {reason}" for e, reason in found)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from thunkad.errors import RuleError
-from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
+from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of, place_of_user
 from thunkad.rules.resolve import ambiguous
 from thunkad.rules.signatures import as_signature, covers, meet, read_early, signature_types
 from thunkad.rules.table import TABLE
@@ -147,6 +147,8 @@ def _add(entry: Entry) -> None:
     """Put ``entry`` into the table, unless it would be ambiguous with another one of the user's."""
     if entry.layer == "user":
         entry.target = one_spelling(entry.target)
+        if entry.function is None:
+            entry.declared = place_of_user()
         read_early(entry, 2)
         with TABLE.lock:
             _check_unambiguous(entry)

@@ -37,6 +37,7 @@ class Entry:
     surrogate: bool = False
     partials: tuple[Callable[..., Any], ...] | None = None  # elementwise rules only
     linear: bool = False  # an elementwise rule whose partials read nothing
+    declared: Place | None = None  # where a registration without a function was made
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -45,10 +46,8 @@ class Entry:
         source = self.partials[0] if self.partials else self.function
         code = getattr(source, "__code__", None)
         if code is None:
-            return Place()
-        import linecache
-
-        return Place(code.co_filename, code.co_firstlineno, linecache.getline(code.co_filename, code.co_firstlineno))
+            return self.declared or Place()
+        return place_at(code.co_filename, code.co_firstlineno)
 
     def same_registration(self, other: Entry) -> bool:
         """Whether registering ``other`` on top of this one would change nothing (the typed signatures apart)."""
@@ -82,6 +81,24 @@ class Entry:
     def wants_ad(self) -> bool:
         """Whether the rule takes ``ad``, to differentiate a function argument."""
         return self.function is not None and bool(self.signature() and self.cache.get("ad"))
+
+
+def place_at(filename: str, line: int) -> Place:
+    """A line of a file, with its text."""
+    import linecache
+
+    return Place(filename, line, linecache.getline(filename, line))
+
+
+_OURS = ("thunkad", "contextlib")
+
+
+def place_of_user() -> Place:
+    """Where the user's code is that called this library."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
+        frame = frame.f_back
+    return place_at(frame.f_code.co_filename, frame.f_lineno)
 
 
 def _is_handle(p: inspect.Parameter) -> bool:

@@ -58,6 +58,8 @@ def describe(decision: Decision) -> str:
     """A decision in words, with the place of the registration."""
     place = None if decision.entry is None else decision.entry.place
     where = f" at {_short(place.filename)}:{place.line}" if place is not None and place.line else ""
+    if decision.how == "inside" and where:
+        return f"opted out{where}, looked inside"
     words = {
         "rule": "a rule",
         "constant": "declared non-differentiable",

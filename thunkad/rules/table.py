@@ -26,6 +26,15 @@ def _no_cell() -> None:
     """What a cell is unpickled as: another process has a table of its own."""
 
 
+def is_own(target: Any, fn: types.FunctionType) -> bool:
+    """Whether what ``fn`` carries for ``target`` is meant for ``fn``.
+
+    :func:`functools.wraps` copies attributes, but not what they mean.  Automatic reloading in notebooks makes an old
+    function a likeness of the new one, and lets both have one dictionary of attributes: then it is meant for both.
+    """
+    return target is fn or (type(target) is types.FunctionType and target.__dict__ is fn.__dict__)
+
+
 class Cell:
     """Everything that was registered for one callee: (version, entries), oldest first."""
 
@@ -85,8 +94,7 @@ class Table:
     def cell(self, fn: Any) -> Cell | None:
         if type(fn) is types.FunctionType:
             found = fn.__dict__.get(ATTRIBUTE)
-            # functools.wraps copies attributes, but not what they mean
-            return found if found is not None and found.target is fn else None
+            return found if found is not None and is_own(found.target, fn) else None
         try:
             return self._cells.get(fn)
         except TypeError:  # an unhashable callee has no rules
