@@ -21,6 +21,7 @@ from thunkad.ir import walk
 from thunkad.ir.check import check_normal
 from thunkad.ir.fresh import Names
 from thunkad.kinds.describe import describe
+from thunkad.normal.appends import plain_appends
 from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.normal.lower import lower
@@ -123,7 +124,7 @@ def _remarked(function: n.Function, remark: Callable[[n.Stmt], str | None], head
 
 
 def _normal(function: n.Function) -> n.Function:
-    return forward_tuples(version(function, Names()))
+    return plain_appends(forward_tuples(version(function, Names())))
 
 
 STAGES = (

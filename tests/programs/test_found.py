@@ -128,6 +128,45 @@ def g(a, b=2.0, c=None):
     return a * b if c is None else a * c
 def f(x):
     return g(x) + g(x, c=x)
+=== starred_parameters_that_hold_a_number_the_caller_rebinds | b = 0.4
+def g(p, q=0.3, *rest):
+    for r in rest:
+        total = r * q
+    return total
+def f(b):
+    c, b = 0.3, b
+    if c >= 0.9:
+        c, b = g
+    c *= c
+    return g(3.0, c, b)
+=== number_out_of_a_loop_that_rebinds_it_to_an_array | a = 0.37, u = A, v = B
+c, w = a, u
+for i in u:
+    if a is not w:
+        for c in v:
+            c, c = (a, u)
+        rows = [c for e in u]
+    else:
+        a = w
+    c = np.mean(u)
+return a * c
+=== unbound_result_before_an_update | a = 0.37, b = 0.81, u = A
+def g(p):
+    return p, p
+def f(a, b, u):
+    for a in u:
+        b, c = g(b * 0.6)
+        if b >= 0.9:
+            if b > 5:
+                return b
+            c = 0.5 * a
+    for i in u:
+        if i < 5:
+            c *= a
+        else:
+            b = c
+            return b
+    return c
 """
 
 

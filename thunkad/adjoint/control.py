@@ -106,6 +106,8 @@ class LoopStep(Step):
                 state.assign(x, *state.zero_of(x))
             elif bars.live[x].owned and not state.live[x].owned:
                 state.settle(x, own=True)  # the next iteration may write into it
+            elif state.live[x].maybe_zero and not bars.live[x].maybe_zero:
+                state.settle(x, own=False)  # the body was told that it is none
             else:
                 state.assign(x, state.live[x].expr, state.live[x].owned, state.live[x].maybe_zero)
         key = object()

@@ -393,15 +393,21 @@ class Forward:
             site, site.kinds, demand, self.resolved.owner, results, sharing
         )
         saved = self.names.new(f"{target}_saved")
-        args = tuple(
-            self.mutation.packed(s, e, out, steps) if p in demand and p in shadowed and type(e) in DISPLAYS else e
+        in_shadows = shadowed.union(sharing.shared)
+        bound = [
+            (
+                p,
+                self.mutation.packed(s, e, out, steps)
+                if p in demand and p in in_shadows and type(e) in DISPLAYS
+                else e,
+            )
             for p, e in site.bound
-        )
-        out.append(n.Unpack((target, saved), n.Call(forward, args), line=s.line, site=site))
-        operands = [e for p, e in site.bound if p in demand and p not in shadowed]
+        ]
+        out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in bound)), line=s.line, site=site))
+        operands = [e for p, e in bound if p in demand and p not in shadowed]
         places: list[tuple[n.Expr, n.Expr | None]]
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
-        kinds = {e: k for (_, e), k in zip(site.bound, site.kinds)}
+        kinds = {e: k for (_, e), k in zip(bound, site.kinds)}
         takes = takes_shadows or sharing.shadows
         call = reverse, (n.Name(saved),)
         steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=takes, writes=takes,

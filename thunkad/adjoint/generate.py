@@ -16,6 +16,7 @@ from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, aliases_of, find_aliases
 from thunkad.analysis.plain import plain_arrays
+from thunkad.analysis.resolution import unbound_at_heads
 from thunkad.analysis.sites import Resolved
 from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NonScalarOutputError
@@ -95,7 +96,9 @@ class Generator:
             last = gradients
         needed = set(walk.names(last))
         reverse = eliminate(reverse, needed | free_reads([n.Return(last)]), self.purity)
-        lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=False)
+        lists = insert_saves(
+            sweeps.bars.links, reverse, self.names, packed=False, maybe_unbound=unbound_at_heads(self.resolved.function)
+        )
         body = open_lists(sweeps.forward, lists) + reverse + [n.Return(last)]
         return self.finish(name, self.params(), body)
 
@@ -115,7 +118,9 @@ class Generator:
         reverse: list[n.Stmt] = sweeps.bars.out
         last: n.Expr = outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))
         reverse = eliminate([*reverse, n.Return(last)], set(), self.purity)
-        lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=True)
+        lists = insert_saves(
+            sweeps.bars.links, reverse, self.names, packed=True, maybe_unbound=unbound_at_heads(self.resolved.function)
+        )
         forward = open_lists(sweeps.forward, lists)
         reverse = propagate(reverse)
         shared = [sweeps.bars.shadows] if self.takes_shadows else []
@@ -135,7 +140,9 @@ class Generator:
         sweeps = self.sweeps(wanted, lambda result: n.Name(seed), (0,) if has_aux else None)
         outputs = [self.output(sweeps, p) for p in wanted]
         reverse = eliminate(sweeps.bars.out, {i for o in outputs for i in walk.names(o)}, self.purity)
-        lists = insert_saves(sweeps.bars.links, reverse, self.names, packed=False)
+        lists = insert_saves(
+            sweeps.bars.links, reverse, self.names, packed=False, maybe_unbound=unbound_at_heads(self.resolved.function)
+        )
         forward = open_lists(sweeps.forward, lists)
         reverse = eliminate(propagate(reverse), {i for o in outputs for i in walk.names(o)}, self.purity)
         pullback = lazy_pullback(reverse, outputs, wanted, seed, sweeps.result, self.names)

@@ -24,22 +24,32 @@ from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Num
 from thunkad.optimise.dead import free_reads
 
+#: The names of the lists that loops append to, each with the names that are None before the loop.
+Lists = dict[str, list[str]]
 
-def insert_saves(links: list[Link], reverse: list[n.Stmt], names: Names, packed: bool) -> set[str]:
+
+def insert_saves(
+    links: list[Link],
+    reverse: list[n.Stmt],
+    names: Names,
+    packed: bool,
+    maybe_unbound: set[str] | frozenset[str] = frozenset(),
+) -> Lists:
     """Fill in the hand-over of residuals for every branch and loop of one block.
 
-    ``packed``: locals of the forward block do not reach the reverse by themselves.  Returns the names of the lists that
-    loops append to.
+    ``packed``: locals of the forward block do not reach the reverse by themselves.
     """
     twins = {s.site: s for s in walk.statements(reverse) if type(s) in (n.If, n.For) and s.site is not None}
-    lists: set[str] = set()
-    _Saves(twins, names, lists).links(links, packed)
+    lists: Lists = {}
+    _Saves(twins, names, lists, maybe_unbound).links(links, packed)
     return lists
 
 
 class _Saves:
-    def __init__(self, twins: dict[object, n.Stmt], names: Names, lists: set[str]) -> None:
-        self.twins, self.names, self.lists = twins, names, lists
+    def __init__(
+        self, twins: dict[object, n.Stmt], names: Names, lists: Lists, maybe_unbound: set[str] | frozenset[str]
+    ) -> None:
+        self.twins, self.names, self.lists, self.maybe_unbound = twins, names, lists, maybe_unbound
 
     def links(self, links: list[Link], packed: bool) -> None:
         for link in links:
@@ -94,11 +104,15 @@ class _Saves:
             return
         (saved,) = call.args
         assert type(saved) is n.Name
-        self.lists.add(saved.id)
-        carried = trailing_copies(forward.body)
+        carried: list[n.Stmt] = list(trailing_copies(forward.body))
         own = forward.body[: len(forward.body) - len(carried)]
         forward.body[:] = own
-        record = definite([forward.body], fields, self.names, {*bound, *(c.target for c in carried)})
+        targets = {w for c in carried for w in walk.writes(c)}
+        twins = {x: self.names.new(f"{x}_kept") for x in fields if x in targets & self.maybe_unbound}
+        _note(carried, twins)
+        self.lists[saved.id] = list(twins.values())
+        record = definite([forward.body], fields, self.names, {*bound, *targets})
+        record = n.TupleExpr(tuple(walk.substitute(e, {x: n.Name(y) for x, y in twins.items()}) for e in record.items))
         forward.body += [n.Append(saved.id, record), *carried]
         if fields:
             reverse.body.insert(0, n.Unpack(fields, n.Name(reverse.target)))
@@ -172,7 +186,7 @@ def _made_again(loop: n.For, wanted: set[str]) -> list[n.Stmt] | None:
     return [n.Assign(x, s.value, line=s.line, site=s.site) for x, s in makers.items() if x in needed]
 
 
-def _ordered(block: list[n.Stmt], wanted: set[str], lists: set[str]) -> tuple[str, ...]:
+def _ordered(block: list[n.Stmt], wanted: set[str], lists: Lists) -> tuple[str, ...]:
     """Names of ``wanted`` that ``block`` binds, the lists of residuals (``lists``) of its loops included, in order."""
     seen: dict[str, None] = {}
     for s in walk.statements(block):
@@ -184,14 +198,16 @@ def _ordered(block: list[n.Stmt], wanted: set[str], lists: set[str]) -> tuple[st
     return tuple(seen)
 
 
-def open_lists(block: list[n.Stmt], lists: set[str]) -> list[n.Stmt]:
-    """``block`` with ``saved = []`` before each loop that appends to it."""
+def open_lists(block: list[n.Stmt], lists: Lists) -> list[n.Stmt]:
+    """``block`` with ``saved = []`` before each loop that appends to it, and what has no value before the loop as
+    None."""
     out: list[n.Stmt] = []
     for s in block:
         if type(s) in (n.For, n.While):
             own = {x.target for x in s.body if type(x) is n.Append and x.target in lists}
             for name in sorted(own):
                 out.append(n.Assign(name, n.ListExpr(()), line=s.line))
+                out += [n.Assign(twin, n.Const(None), line=s.line) for twin in lists[name]]
             s.body = open_lists(s.body, lists)
         elif type(s) is n.If:
             s.body, s.orelse = open_lists(s.body, lists), open_lists(s.orelse, lists)

@@ -26,8 +26,20 @@ def changed_elsewhere(found: Resolved) -> frozenset[str]:
         for name in aliases.written_by.get(id(s), ()):
             cls = aliases.find(name)
             by_class.setdefault(cls, set()).add(name)
-            simple = type(s) in (n.Store, n.Append) and type(getattr(s, "target", None)) is not n.Attr
+            simple = is_seen(s)
             if weaken(kinds.get(name, UNKNOWN)) != kinds.get(name, UNKNOWN) and (not simple or name in copied):
                 unsure.add(cls)
     unsure |= {cls for cls, names in by_class.items() if len([x for x in names if x in contained]) > 1}
     return frozenset(x for x in contained if aliases.find(x) in unsure)
+
+
+def is_seen(s: n.Stmt) -> bool:
+    """Whether resolution takes note of what this puts into a container that it names."""
+    if type(s) in (n.Store, n.Append):
+        return type(s.target) is not n.Attr
+    e = getattr(s, "value", None)
+    return type(e) is n.Call and type(e.func) is n.Attr and type(e.func.value) is n.Name and e.func.name in _SEEN
+
+
+#: Methods whose additions :meth:`thunkad.analysis.resolution._Run.grown` sees, and those that add nothing.
+_SEEN = frozenset(("append", "insert", "extend", "pop", "remove", "reverse", "sort", "clear"))

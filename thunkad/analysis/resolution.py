@@ -66,12 +66,14 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
 
 def _settled(run: _Run) -> _Run:
     for attempt in range(12):
-        run.changed = False
+        run.changed = run.met_empty = False
         run.asked.clear()
         run.context.begin_pass()
         run.block(run.function.body)
         if not run.changed:
-            break
+            if not (run.met_empty and run.hopeful):
+                break
+            run.hopeful = False
         run.widen = attempt >= 8
     return run
 
@@ -89,6 +91,10 @@ class _Run(CallSites):
         self.asked: set[str] = set()  # names whose kinds this pass has used
         self.changed = False  # something that this pass has used is not so any more
         self.widen = False
+        # What is read from a list that is empty as far as is known, and what is computed from that: nothing yet, while
+        # there is hope that the list is filled further on; something unknown after that.
+        self.hopeful = True
+        self.met_empty = False
 
     # ------------------------------------------------------------ statements
 
@@ -118,14 +124,14 @@ class _Run(CallSites):
             kind = self.atom(s.value) if not isinstance(s.value, n.Call) else self.value(s, s.value)
             for k, name in enumerate(s.targets):
                 exact = isinstance(kind, Tuple) and len(kind.items) == len(s.targets)
-                self.bind(name, kind.items[k] if exact else None if kind is None else item_of(kind))
+                self.bind(name, kind.items[k] if exact else None if kind is None else self.item(kind))
         elif t is n.If:
             self.block(s.body)
             self.block(s.orelse)
         elif t is n.For:
             kind = self.value(s, s.iter)
             if kind is not None:
-                self.bind(s.target, item_of(kind))
+                self.bind(s.target, self.item(kind))
             if s.count is not None:
                 self.bind(s.count, PY_INT)
             self.block(s.body)
@@ -197,6 +203,16 @@ class _Run(CallSites):
 
     # ------------------------------------------------------------ operands
 
+    def item(self, kind: Kind) -> Kind | None:
+        return None if self.is_empty(kind) else item_of(kind)
+
+    def is_empty(self, kind: Kind | None) -> bool:
+        """Whether ``kind`` is that of a list which may be filled further on."""
+        if not (self.hopeful and isinstance(kind, Sequence) and kind.item is None):
+            return False
+        self.met_empty = True
+        return True
+
     def atom(self, e: n.Expr) -> Kind | None:
         t = type(e)
         if t is n.Name:
@@ -266,7 +282,10 @@ class _Run(CallSites):
         if t in (n.Binary, n.Inplace, n.Compare):
             left, right = self.atom(e.left), self.atom(e.right)
             if left is None or right is None:
-                return None if left is None and right is None else UNKNOWN if t is not n.Compare else PY_BOOL
+                self.met_empty = True
+                if self.hopeful or (left is None and right is None):
+                    return None
+                return UNKNOWN if t is not n.Compare else PY_BOOL
             return self.operator(s, e, left, right)
         if t is n.Unary:
             operand = self.atom(e.operand)
@@ -276,7 +295,8 @@ class _Run(CallSites):
         if t is n.Attr:
             return self.attribute(s, e)
         if t is n.Call:
-            return self.call(s, e)
+            given = (*e.args, *(v for _, v in e.kwargs), *((e.func.value,) if type(e.func) is n.Attr else ()))
+            return None if any(self.is_empty(self.atom(x)) for x in given) else self.call(s, e)
         return UNKNOWN
 
     def site(self, s: n.Stmt, site: Site) -> Kind:
@@ -320,7 +340,7 @@ class _Run(CallSites):
 
     def index(self, s: n.Stmt, e: n.Index) -> Kind | None:
         container, position = self.atom(e.value), self.atom(e.index)
-        if container is None or position is None:
+        if container is None or position is None or (position != Opaque(slice) and self.is_empty(container)):
             return None
         if isinstance(container, Instance):
             import operator

@@ -326,7 +326,9 @@ class Shadows:
 
 
 def fields_of(x: Any) -> dict[str, Any]:
-    """The attributes of an object, those in slots too."""
+    """The attributes of an object, those in slots too; none of a class."""
+    if isinstance(x, type):
+        return {}
     own = dict(getattr(x, "__dict__", {}))
     for cls in type(x).__mro__:
         for name in getattr(cls, "__slots__", ()):
