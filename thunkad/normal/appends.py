@@ -8,10 +8,10 @@ the reverse of an append takes the last.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import replace
 
 _BLOCKS = ("test_body", "body", "orelse", "handler", "message_body")
 
