@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,48 @@ def test_default_values_with_tangents() -> None:
     assert ad.linearize(scaled_by_a_default, 1.0)[1](1.0) == 18.0
     with pytest.raises(ad.UnsupportedSyntaxError, match="default values"):
         ad.hvp(scaled_by_a_default, (1.0,), (1.0,))
+
+
+def powers(a, *more, b=1.0, c=1.0):
+    return a * a * b * c * c * sum(x * x for x in more) + a * c
+
+
+def of_keyword(x, y):
+    return ad.grad(functools.partial(powers, 2.0, b=y))(x)
+
+
+def of_partial_partial(x, y):
+    p = functools.partial(powers, x, c=y)
+    return ad.grad(functools.partial(p, y, b=x))(x * y)
+
+
+def of_overridden_keyword(x, y):
+    return ad.grad(functools.partial(powers, c=x))(x, y, c=y)
+
+
+def of_pullback(x, y):
+    return ad.vjp(functools.partial(powers, y, c=y), x)[1](x)[0]
+
+
+def of_jvp(x, y):
+    return ad.jvp(functools.partial(powers, c=y, b=x), (x, y), (y, x))[1]
+
+
+def of_grad_in_partial(x, y):
+    return ad.grad(functools.partial(ad.grad(powers), x, c=y))(y)
+
+
+def called(x, y):
+    return functools.partial(powers, y, x, c=y)(x * y, b=x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [of_keyword, of_partial_partial, of_overridden_keyword, of_pullback, of_jvp, of_grad_in_partial, called],
+)
+def test_what_a_partial_fixes_is_differentiated_from_outside(f) -> None:
+    step, x, y = 1e-6, 0.7, 1.3
+    want = (f(x + step, y) - f(x - step, y)) / (2 * step), (f(x, y + step) - f(x, y - step)) / (2 * step)
+    np.testing.assert_allclose(ad.grad(f, (0, 1))(x, y), want, rtol=1e-7)
+    np.testing.assert_allclose(ad.jvp(f, (x, y), (1.0, 0.0))[1], want[0], rtol=1e-7)
+    np.testing.assert_allclose(ad.jvp(f, (x, y), (0.0, 1.0))[1], want[1], rtol=1e-7)

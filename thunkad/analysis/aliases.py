@@ -15,7 +15,7 @@ import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import find_spans
-from thunkad.analysis.writing import first_is_written, is_numpy, out_operands
+from thunkad.analysis.writing import dispatched_writes, first_is_written, is_numpy, out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
@@ -291,7 +291,7 @@ class _Finder:
         return []
 
     def written_by_call(self, e: n.Call, site: Site | None) -> list[str]:
-        out = [i for v in out_operands(site, e) for i in self.memory(v)]
+        out = [i for v in (*out_operands(site, e), *dispatched_writes(site)) for i in self.memory(v)]
         first = first_is_written(site, e)
         if first is not None:
             out += self.memory(first)

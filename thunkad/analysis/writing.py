@@ -50,6 +50,20 @@ def out_operands(site: Site | None, e: n.Call) -> tuple[n.Expr, ...]:
     return () if place is None else site.args[place : place + getattr(site.callee, "nout", 1)]
 
 
+#: The dispatchers of changes that are decided when the code runs, with the places of what they change.
+_DISPATCHED = {
+    "Pull.update": (1,), "Pull.update_entry": (1,), "Pull.update_attribute": (1,), "Pull.change": (0,),
+    "Push.update": (1, 2), "Push.update_entry": (1, 2), "Push.update_attribute": (1, 2), "Push.change": (0, 1),
+}  # fmt: skip
+
+
+def dispatched_writes(site: Site | None) -> tuple[n.Expr, ...]:
+    """What generated code changes through the run-time dispatch, in such code that is differentiated again."""
+    fn = None if site is None else getattr(site.callee, "value", site.callee)
+    places = _DISPATCHED.get(getattr(getattr(fn, "__func__", None), "__qualname__", ""), ())
+    return () if site is None else tuple(site.args[k] for k in places if k < len(site.args))
+
+
 def first_is_written(site: Site | None, e: n.Call) -> n.Expr | None:
     """The argument that a function such as ``np.copyto`` writes into, or the owner of a method that changes it."""
     if type(e.func) is n.Attr:

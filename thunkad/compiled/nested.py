@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from thunkad.analysis.binding import as_operand
@@ -57,13 +57,17 @@ def nests(what: str) -> Callable[[Any], Any]:
 
 @record
 class Bound:
-    """A function with code and the arguments of a call by parameter; ``own`` are the caller's positional ones."""
+    """A function with code and the arguments of a call by parameter.
+
+    ``own`` are the caller's positional ones, ``fixed`` those that partials and methods fix in front of them.
+    """
 
     target: Any
     owner: Any
     names: tuple[str, ...]
     values: tuple[Any, ...]
     own: list[Pick]
+    fixed: list[Pick] = field(default_factory=list)
     keywords: dict[str, tuple[str, Any]] = field(default_factory=dict)  # those that went into a ``**`` parameter
 
 
@@ -117,13 +121,14 @@ class Binder:
         spec = derivative_of(f)
         if spec is not None:
             d, bound = self.derivation(spec, args, kwargs)
-            return Bound(d, None, d.parameters, bound.values, bound.own)
+            return Bound(d, None, d.parameters, bound.values, bound.own, bound.fixed, bound.keywords)
         target = target_of(f)
         before = tuple(self.wrap("fixed", v) for v in target.before)
         keywords = {**{k: self.wrap(k, v) for k, v in (target.keywords or {}).items()}, **kwargs}
         if derivative_of(target.fn) is not None:
             bound = self.bind(target.fn, (*before, *args), keywords)
-            return Bound(bound.target, bound.owner, bound.names, bound.values, bound.own[len(before) :])
+            fixed, own = [*bound.fixed, *bound.own[: len(before)]], bound.own[len(before) :]
+            return Bound(bound.target, bound.owner, bound.names, bound.values, own, fixed, bound.keywords)
         if target.is_library:
             return self.library(target.fn, (*before, *args), keywords, len(before))
         return self.function(target.fn, (*before, *args), keywords, len(before))
@@ -131,9 +136,8 @@ class Binder:
     def library(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
         function = self.world.library_function(fn, len(args), tuple(kwargs))
         names = tuple(p.name for p in function.params)
-        return Bound(
-            function, None, names, (*args, *kwargs.values()), [(name, None) for name in names[skip : len(args)]]
-        )
+        places: list[Pick] = [(name, None) for name in names[: len(args)]]
+        return Bound(function, None, names, (*args, *kwargs.values()), places[skip:], places[:skip])
 
     def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int) -> Bound:
         signature = inspect.signature(fn, follow_wrapped=False)
@@ -162,16 +166,47 @@ class Binder:
         kinds = [self.kind(v) if plain else UNKNOWN for v in values]
         if lifted is None and self.world.lookup(fn, kinds).how != "missing":
             target, owner = self.world.own_function(fn), None  # what the table says of it counts, not its body
-        return Bound(target, owner, tuple(names), tuple(values), own[skip:], keywords)
+        return Bound(target, owner, tuple(names), tuple(values), own[skip:], own[:skip], keywords)
 
 
-def by_keyword(bound: Bound, by_name: dict[str, Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+def part_of(by_name: dict[str, Any], pick: Pick) -> Any:
+    """The cotangent of one argument from those of parameters."""
+    p, k = pick
+    return by_name.get(p, NO_TANGENT) if k is None else entry(by_name.get(p, ZERO), k)
+
+
+def by_keyword(bound: Bound, by_name: dict[str, Any], kwargs: Iterable[str]) -> dict[str, Any]:
     """Cotangents of keyword arguments from those of parameters."""
-    out = {}
-    for k in kwargs:
-        p, key = bound.keywords.get(k, (k, None))
-        out[k] = by_name.get(p, NO_TANGENT) if key is None else entry(by_name.get(p, ZERO), key)
-    return out
+    return {k: part_of(by_name, bound.keywords.get(k, (k, None))) for k in kwargs}
+
+
+def by_call(f: Any, bound: Bound, by_name: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """Cotangents of a whole call (callee, positional arguments, keywords) from those of parameters."""
+    fixed = [part_of(by_name, pick) for pick in bound.fixed]
+    named = by_keyword(bound, by_name, fixed_keywords(f) - kwargs.keys())
+    own = [part_of(by_name, pick) for pick in bound.own[: len(args)]]
+    return callee_bar(f, fixed, named), own, by_keyword(bound, by_name, kwargs)
+
+
+def fixed_keywords(f: Any) -> set[str]:
+    """The keywords that partials in ``f`` fix."""
+    spec = derivative_of(f)
+    if spec is not None:
+        return fixed_keywords(spec.f)
+    if isinstance(f, functools.partial):
+        return fixed_keywords(f.func) | f.keywords.keys()
+    return fixed_keywords(f.__func__) if isinstance(f, types.MethodType) else set()
+
+
+def keyword_dots(f: Any, f_dot: Any) -> dict[str, Any]:
+    """The tangents of what they fix, out of the tangent of ``f``."""
+    spec = derivative_of(f)
+    if spec is not None:
+        return keyword_dots(spec.f, f_dot)
+    if isinstance(f, functools.partial):
+        own = entry(f_dot, "keywords")
+        return {**keyword_dots(f.func, entry(f_dot, "func")), **{k: entry(own, k) for k in f.keywords}}
+    return keyword_dots(f.__func__, ZERO) if isinstance(f, types.MethodType) else {}
 
 
 def fixed_count(f: Any) -> int:
@@ -199,17 +234,21 @@ def fixed_dots(f: Any, f_dot: Any) -> list[Any]:
     return [] if isinstance(f, types.FunctionType) else [f_dot] * fixed_count(f)
 
 
-def callee_bar(f: Any, bars: list[Any]) -> Any:
-    """The cotangent of ``f`` from those of the arguments that it fixes (consumed from the front of ``bars``)."""
+def callee_bar(f: Any, bars: list[Any], named: dict[str, Any]) -> Any:
+    """The cotangent of ``f`` from those of the arguments and keywords that it fixes, which are consumed.
+
+    Arguments are taken from the front; a keyword belongs to the outermost partial that fixes it.
+    """
     spec = derivative_of(f)
     if spec is not None:
-        return callee_bar(spec.f, bars)
+        return callee_bar(spec.f, bars, named)
     if isinstance(f, functools.partial):
-        inner = callee_bar(f.func, bars)
+        keywords = {k: named.pop(k, ZERO) for k in f.keywords}
+        inner = callee_bar(f.func, bars, named)
         own = tuple(bars.pop(0) for _ in f.args)
-        return Tangent(functools.partial, {"func": inner, "args": own, "keywords": {}})
+        return Tangent(functools.partial, {"func": inner, "args": own, "keywords": keywords})
     if isinstance(f, types.MethodType):
-        callee_bar(f.__func__, bars)
+        callee_bar(f.__func__, bars, named)
         return bars.pop(0)
     if isinstance(f, types.FunctionType):
         return NO_TANGENT

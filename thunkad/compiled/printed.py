@@ -58,10 +58,34 @@ def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return _pull().change(x, name, args, kwargs)
 
 
+def _push() -> Any:
+    load_library()
+    return _world(TABLE.snapshot.version).forwarding.pusher
+
+
 def push(*args: Any, **kwargs: Any) -> Any:
     """The same for tangents: what the forward-mode code of a callee known only now returns."""
-    load_library()
-    return _world(TABLE.snapshot.version).forwarding.pusher.call(*args, **kwargs)
+    return _push().call(*args, **kwargs)
+
+
+def push_update(*args: Any) -> Any:
+    """``x op= v`` on what is known only now, for a value and its tangent."""
+    return _push().update(*args)
+
+
+def push_update_entry(*args: Any) -> None:
+    """The same for ``x[key] op= v``."""
+    _push().update_entry(*args)
+
+
+def push_update_attribute(*args: Any) -> None:
+    """The same for ``x.name op= v``."""
+    _push().update_attribute(*args)
+
+
+def push_change(*args: Any) -> Any:
+    """The same for ``x.name(*args, **kwargs)``, which may change ``x``."""
+    return _push().change(*args)
 
 
 def rule_function(fn: Any, place: int = 0) -> Callable[..., Any]:

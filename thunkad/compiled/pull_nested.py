@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, by_keyword, callee_bar, fixed_count, fixed_dots
+from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, by_call, fixed_dots, keyword_dots
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -83,7 +83,7 @@ class Nested:
 
         def pullback(value_bar: Any) -> Any:
             by_name = back(value_bar)
-            return self.by_call(spec.f, bound, by_name, args, kwargs)
+            return by_call(spec.f, bound, by_name, args, kwargs)
 
         return value, pullback
 
@@ -102,14 +102,6 @@ class Nested:
 
         return value, back
 
-    def by_call(self, f: Any, bound: Bound, by_name: dict[str, Any], args: Any, kwargs: Any) -> Any:
-        fixed = [by_name.get(p, NO_TANGENT) for p in bound.names[: fixed_count(f)]]
-        own = [
-            by_name.get(p, NO_TANGENT) if k is None else entry(by_name.get(p, ZERO), k)
-            for p, k in bound.own[: len(args)]
-        ]
-        return callee_bar(f, fixed), own, by_keyword(bound, by_name, kwargs)
-
     def pull_jvp(self, f: Any, primals: Any, tangents: Any) -> Any:
         d, bound, moving = self.of_jvp(f, primals, tangents)
         values = (*bound.values, *(tangents[k] for k in moving))
@@ -123,7 +115,7 @@ class Nested:
     def jvp_cotangents(self, d: Derivation, bound: Bound, moving: list[int], args: Any, by_name: dict[str, Any]) -> Any:
         """Cotangents of the arguments of ``jvp`` from those of the parameters of its derivation."""
         f, primals, tangents = args
-        of_f, own, _ = self.by_call(f, bound, by_name, primals, {})
+        of_f, own, _ = by_call(f, bound, by_name, primals, {})
         dots = dict(zip(moving, (by_name.get(p, ZERO) for p in d.parameters[len(d.params) :])))
         return NO_TANGENT, [of_f, tuple(own), tuple(dots.get(k, NO_TANGENT) for k in range(len(tangents)))], {}
 
@@ -175,7 +167,7 @@ class Nested:
 
     def pullback_cotangents(self, d: Derivation, bound: Bound, fn: NestedPullback, by_name: dict[str, Any]) -> Any:
         """Cotangents of a pullback and of its argument from those of the parameters of its derivation."""
-        of_f, own, _ = self.by_call(fn.f, bound, by_name, fn.args, {})
+        of_f, own, _ = by_call(fn.f, bound, by_name, fn.args, {})
         return Tangent(NestedPullback, {"f": of_f, "args": tuple(own)}), [by_name.get(d.parameters[-1], ZERO)], {}
 
     def pullback_dots(
@@ -252,13 +244,13 @@ class Nested:
                 "is not supported",
                 hint="let the function read the variable itself instead of a default value",
             )
-        dots = dict(zip(bound.names, fixed_dots(f, f_dot)))
-        for (p, k), dot in zip(bound.own, arg_dots):
+        dots: dict[str, Any] = {}
+        for (p, k), dot in (*zip(bound.fixed, fixed_dots(f, f_dot)), *zip(bound.own, arg_dots)):
             if k is None:
                 dots[p] = dot
             else:
                 dots[p] = (*dots.get(p, ()), dot)
-        for name, dot in kwarg_dots.items():
+        for name, dot in {**keyword_dots(f, f_dot), **kwarg_dots}.items():
             p, key = bound.keywords.get(name, (name, None))
             if key is None:
                 dots[p] = dot

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.compiled import push_updates
 from thunkad.compiled.dynamic import Pull, is_nested, on_numbers
 from thunkad.compiled.redone import Pulled
+from thunkad.compiled.updates_redone import Undone
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
@@ -21,7 +23,9 @@ from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot
+from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 Args = tuple[Any, ...]
@@ -38,9 +42,26 @@ class Push:
     def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
         """The value of ``fn(*args, **kwargs)`` and its tangent."""
         args, arg_dots = tuple(map(unthunk, args)), tuple(map(unthunk, arg_dots))
-        return self.forwarding.world.late_now().forwarding.dispatch.whole(
-            fn, fn_dot, args, arg_dots, kwargs, kwarg_dots
-        )
+        return self.late().whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+
+    def late(self) -> Push:
+        """The dispatch in the late world of the running call."""
+        return self.forwarding.world.late_now().forwarding.dispatch  # type: ignore[no-any-return]
+
+    def update(self, fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Both:
+        """``x op= v``, see :mod:`thunkad.compiled.push_updates`."""
+        return push_updates.update(self.late(), fn, x, unthunk(x_dot), v, unthunk(v_dot))
+
+    def update_entry(self, fn: Any, x: Any, x_dot: Any, key: Any, v: Any, v_dot: Any) -> None:
+        push_updates.update_entry(self.late(), fn, x, unthunk(x_dot), key, v, unthunk(v_dot))
+
+    def update_attribute(self, fn: Any, x: Any, x_dot: Any, name: str, v: Any, v_dot: Any) -> None:
+        push_updates.update_attribute(self.late(), fn, x, unthunk(x_dot), name, v, unthunk(v_dot))
+
+    def change(
+        self, x: Any, x_dot: Any, name: str, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs
+    ) -> Both:
+        return push_updates.change(self.late(), x, unthunk(x_dot), name, args, arg_dots, kwargs, kwarg_dots)
 
     def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         fn = on_numbers(fn, args)
@@ -82,6 +103,8 @@ class Push:
     def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         if isinstance(fn, Pulled):
             return self.forwarding.redone.push_pulled(fn, fn_dot, args[0], arg_dots[0])
+        if isinstance(fn, Undone):
+            return fn.push(args, arg_dots)
         if is_nested(fn):
             return self.forwarding.derivatives.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.FunctionType):
@@ -107,6 +130,8 @@ class Push:
         name = getattr(fn, "__name__", "").strip("_")
         if getattr(fn, "__module__", None) not in ("_operator", "operator") or not args:
             return None
+        if isinstance(args[0], (str, bytes)):
+            return fn(*args), ZERO
         direct = getattr(type(args[0]), f"__{name}__", None)
         if isinstance(direct, types.FunctionType):
             found = self.whole(direct, ZERO, args, arg_dots, {}, {})
@@ -169,9 +194,12 @@ class Push:
         return slot.cell.cell_contents(*values, *(tangents[p] for p in demand))
 
     def construct(self, cls: type, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
-        """A namedtuple or a dataclass without code of its own."""
+        """A partial, a namedtuple or a dataclass without code of its own."""
         import dataclasses
 
+        if cls is functools.partial:
+            fn, *rest = args
+            return functools.partial(fn, *rest, **kwargs), partial_dot(fn, arg_dots[0], arg_dots[1:], kwarg_dots)
         names = getattr(cls, "_fields", None)
         if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
             names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
@@ -183,7 +211,19 @@ class Push:
         fields = {**dict(zip(names, arg_dots)), **kwarg_dots}
         if hasattr(cls, "_fields"):
             return cls(*args, **kwargs), tuple(fields.get(f, ZERO) for f in names)
-        return cls(*args, **kwargs), Tangent(cls, {k: v for k, v in fields.items() if not isinstance(v, AbstractZero)})
+        made: Any = cls(*args, **kwargs)
+        both = {k: held(fields.get(k, ZERO), v) for k, v in fields_of(made).items()}
+        return made, Tangent(cls, {k: v for k, v in both.items() if not isinstance(v, AbstractZero)})
+
+
+def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tangent:
+    """The tangent of a ``functools.partial``; one of another one holds what that one held."""
+    if isinstance(fn, functools.partial):
+        held_dots = entry(fn_dot, "args")
+        arg_dots = (*(entry(held_dots, k) for k in range(len(fn.args))), *arg_dots)
+        kwarg_dots = {**{k: entry(entry(fn_dot, "keywords"), k) for k in fn.keywords}, **kwarg_dots}
+        fn_dot = entry(fn_dot, "func")
+    return Tangent(functools.partial, {"func": fn_dot, "args": arg_dots, "keywords": kwarg_dots})
 
 
 def _still(dots: Any) -> bool:

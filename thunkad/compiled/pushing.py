@@ -159,6 +159,17 @@ class Forwarding:
         self.world.late_now()
         return n.Ref("push", self.dispatch.call)
 
+    def updater_of_dots(self, name: str) -> n.Ref:
+        """In-place operators and methods on what is known only at run time, for a value and its tangent."""
+        self.world.late_now()
+        return n.Ref(f"push_{name}", getattr(self.dispatch, name))
+
+    def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site:
+        return self.world.operator_site(op, args, kinds, self)  # type: ignore[no-any-return]
+
+    def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site:
+        return self.world.call_site(fn, args, kwargs, kinds, self)  # type: ignore[no-any-return]
+
     # ------------------------------------------------------------ callees in two halves
 
     def linearized(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> tuple[n.Ref, n.Ref]:

@@ -10,8 +10,9 @@ import functools
 import types
 from typing import Any
 
+from thunkad.compiled import push_updates_redone, updates_redone
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.nested import NESTED, Bound, by_keyword, callee_bar, fixed_count
+from thunkad.compiled.nested import NESTED, Bound, by_call
 from thunkad.compiled.pull_nested import NestedPullback
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
@@ -73,6 +74,10 @@ class Redone:
             return (value, Pulled(pullback, callee, None, tuple(inner), dict(named))), (found, dot)
         if what == "Push.call":
             return self.push_push(args, arg_dots, kwargs, kwarg_dots)
+        if what in ("Pull.change", "Pull.update", "Pull.update_entry", "Pull.update_attribute"):
+            return updates_redone.again(self, what, fn, args, arg_dots)
+        if what.startswith("Push."):
+            return push_updates_redone.again(self, what, fn, args, arg_dots)
         raise UnsupportedSyntaxError(f"forward mode over {what} is not supported")
 
     def rule_of(self, fn: Any, args: Any, kwargs: Any) -> Entry | None:
@@ -135,7 +140,10 @@ class Redone:
         bars = resolved(fn.pullback(seed))
         if isinstance(seed, AbstractZero):
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
-        if isinstance(fn.fn, type):  # of a constructor: linear, and nothing but the seed
+        joins = getattr(fn.fn, "__module__", None) in ("_operator", "operator") and isinstance(
+            fn.args[0], (list, tuple)
+        )
+        if isinstance(fn.fn, type) or joins:  # linear, and nothing but the seed
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
         callee, args, kwargs, arg_dots, f_dot = fn.fn, fn.args, fn.kwargs, entry(fn_dot, "args"), entry(fn_dot, "f")
         dots = tuple(entry(arg_dots, k) for k in range(len(args)))
@@ -180,10 +188,7 @@ class Redone:
         value, value_dot = nested.dual(d, (*bound.values, seed), dots)
 
         def whole(parts: Any) -> Any:
-            named = {p: entry(parts, k) for k, (p, _) in enumerate(picks)}
-            fixed = [named.get(p, NO_TANGENT) for p in bound.names[: fixed_count(fn)]]
-            own = [named.get(p, ZERO) if k is None else entry(named.get(p, ZERO), k) for p, k in bound.own[: len(args)]]
-            return callee_bar(fn, fixed), own, by_keyword(bound, named, kwargs)
+            return by_call(fn, bound, {p: entry(parts, k) for k, (p, _) in enumerate(picks)}, args, kwargs)
 
         return whole(value), ZERO if isinstance(value_dot, AbstractZero) else whole(value_dot)
 

@@ -359,19 +359,22 @@ class World(Lookups):
             raise
         return pair
 
-    def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site:
-        """What an operator on operands of these kinds stands for, where the compiler itself writes one."""
+    def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...], asked: Any = None) -> Site:
+        """What an operator on operands of these kinds stands for, where the compiler itself writes one.
+
+        ``asked`` looks the rule up, if it is not this world's reverse mode that does.
+        """
         numbers = all(isinstance(k, Num) for k in kinds)
         fn: Any = (UFUNC_OF_OPERATOR if numbers else FUNCTION_OF_OPERATOR)[op]
         result = binary(op, *kinds)
         if not numbers:
             return Site("dynamic", fn, args=args, kinds=kinds, result=result, infix=True)
-        decision = self.lookup(fn, list(kinds))
+        decision = (asked or self).lookup(fn, list(kinds))
         return Site(decision.how, fn, decision.entry, args, (), kinds, result, infix=True)
 
-    def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site:
+    def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...], asked: Any = None) -> Site:
         """The same for a call of a library function."""
-        decision = self.lookup(fn, list(kinds[: len(args)]))
+        decision = (asked or self).lookup(fn, list(kinds[: len(args)]))
         result = call(fn, list(kinds[: len(args)]), {k: v for (k, _), v in zip(kwargs, kinds[len(args) :])})
         return Site(decision.how, fn, decision.entry, tuple(args), tuple(kwargs), kinds, result)
 

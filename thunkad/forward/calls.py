@@ -10,7 +10,7 @@ from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.inline import bind_rule, fold
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError
-from thunkad.forward.memory import Summary, changes_first, hands_on, makes_fresh
+from thunkad.forward.memory import Summary, hands_on, makes_fresh
 from thunkad.forward.template import (
     STRETCH,
     ZERO_REF,
@@ -27,15 +27,18 @@ from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime import cotangents
-from thunkad.runtime.dots import closure_dot, spread, spread_named, tangent_buffer, view_like
+from thunkad.runtime.dots import changeable, closure_dot, spread, spread_named, tangent_buffer, view_like
 from thunkad.tangents import Tangent
 
 SPREAD = n.Ref("spread", spread)
 SPREAD_NAMED = n.Ref("spread_named", spread_named)
+CHANGEABLE = n.Ref("changeable", changeable)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
 VIEW_LIKE = n.Ref("view_like", view_like)
 
+#: Operands whose tangents a callee may change in place: displays hold those of what they hold.
+BY_REFERENCE = (n.Name, n.TupleExpr, n.ListExpr, n.DictExpr)
 #: Marks calls of generated code and of callees that are known at run time: they may have effects.
 EFFECT = "effect"
 
@@ -50,6 +53,9 @@ class Pushed(Protocol):
     def push(self) -> n.Ref: ...
     def assigned_global(self, resolved: Resolved, name: str, value: n.Expr, line: int) -> None: ...
     def summary(self, site: Site) -> Summary: ...
+    def updater_of_dots(self, name: str) -> n.Ref: ...
+    def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
+    def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
 
 
 class Calls:
@@ -103,6 +109,10 @@ class Calls:
     def rule(self, s: n.Assign, target: str, site: Site) -> None:
         entry = site.entry
         assert entry is not None
+        if site.callee is dict and not site.args and all(k for k, _ in site.kwargs):
+            keys, values = tuple(n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
+            self.push.assign(n.Assign(target, n.DictExpr(keys, values), line=s.line))
+            return
         if entry.kind != FRULE:
             raise no_frule(site.callee, self.push.resolved.place(s.line))
         bound = bind_rule(without_dots(entry), site, self.push.resolved, s.line)
@@ -224,7 +234,7 @@ class Calls:
         function = self.callees.pushed(site, demand, push.resolved.owner, moves and mutated_later)
         dots = [push.dot(a) for p, a in site.bound if p in demand]
         for p, a in site.bound:
-            if p in mutated and p in demand and type(a) is not n.Name:
+            if p in mutated and p in demand and type(a) not in BY_REFERENCE:
                 raise push.unsupported("an argument that is changed by the function that it is passed to")
         call = n.Call(function, (*(a for _, a in site.bound), *dots))
         name = push.dot_name(target) if target in push.moving else push.names.new("_")
@@ -282,37 +292,15 @@ class Calls:
             return
         push.emit(n.Unpack((target, push.dot_name(target)), call, line=s.line, site=EFFECT))
         push.densely(target)
+        if site.how == "dynamic" and push.memory.is_mutated(target) and not push.is_number(target):
+            dot = n.Name(push.dot_name(target))
+            push.tangent(target, n.Call(CHANGEABLE, (dot, n.Name(target))), fresh=True)
         viewed = self.viewed(target, site)
         if viewed is not None:
             call = n.Call(VIEW_LIKE, (n.Name(push.dot_name(target)), n.Name(target), viewed, push.dot(viewed)))
             push.tangent(target, call, fresh=True)
         if push.memory.is_mutated(target) and not push.is_scalar(target) and self.may_view(site):
             push.tangent(target, n.Name(push.dot_name(target)))
-
-    # ------------------------------------------------------------ library functions that change their first argument
-
-    def changes_in_place(self, s: n.Effect, site: Site) -> bool:
-        """``np.add.at(x, i, v)``, ``np.copyto(x, v)``, ``index_add``: the same on the tangent, before the primal."""
-        push, args = self.push, site.args
-        if not changes_first(site.callee) or not args:
-            return False
-        first = args[0]
-        if type(first) is not n.Name or first.id not in push.moving:
-            return False
-        e = s.value
-        assert type(e) is n.Call
-        name = getattr(site.callee, "__name__", "")
-        owner = getattr(site.callee, "__self__", None)
-        if name == "at" and owner in (np.add, np.subtract) and len(args) == 3:
-            if push.moves(args[2]):
-                push.emit(n.Effect(n.Call(e.func, (push.dot(first), args[1], push.dot(args[2])))))
-        elif name == "copyto" and len(args) == 2 and not site.kwargs:
-            value = push.dot(args[1]) if push.moves(args[1]) else n.Const(0.0)
-            push.emit(n.Effect(n.Call(e.func, (push.dot(first), value))))
-        else:
-            raise push.unsupported(f"{name_of(site.callee)} on a value with a tangent")
-        push.keep(s)
-        return True
 
 
 def no_frule(fn: Any, place: Any) -> NoRuleError:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.analysis.sites import Site
+from thunkad.analysis.writing import first_is_written, out_operands
 from thunkad.forward.calls import EFFECT, tidy
 from thunkad.forward.flatten import flattened
 from thunkad.ir import nodes as n
@@ -130,24 +131,31 @@ def pure(s: n.Stmt) -> bool:
         while type(root) is n.Attr:
             root = root.value
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        changes = name in (
-            "pop",
-            "index_add",
-            "accumulate",
-            "push",
-            "pull",
-            "pull_kept",
-            "pull_packed",
-            "change",
-            "update",
-            "update_entry",
-            "update_attribute",
-            "set_entry",
-            "set_field",
-        )
+        changes = name in _CHANGING or name.startswith("push") or _writes(e)
         made_here = type(root) is n.Ref and not hasattr(root.value, "function")
         return made_here and not changes and not getattr(root.value, "__module__", "").startswith("numpy.random")
     return True
+
+
+#: Helpers of generated code that change something, or run code of the user's.
+_CHANGING = frozenset(
+    ("pop", "index_add", "accumulate", "pull", "pull_kept", "pull_packed", "change", "update", "update_entry",
+     "update_attribute", "set_entry", "set_field", "change_dot", "next_dot", "take_stored", "take_moved", "take_entry")
+)  # fmt: skip
+
+
+def _writes(e: n.Call) -> bool:
+    """Whether a call writes into an argument (``out=``, ``np.copyto``)."""
+    parts: list[str] = []
+    root = e.func
+    while type(root) is n.Attr:
+        parts.append(root.name)
+        root = root.value
+    fn = root.value if type(root) is n.Ref else None
+    for name in reversed(parts):
+        fn = getattr(fn, name, None)
+    site = Site("rule", fn, args=e.args, kwargs=e.kwargs)
+    return bool(out_operands(site, e)) or first_is_written(site, e) is not None
 
 
 def _atoms(known: dict[str, n.Expr]) -> dict[str, n.Expr]:

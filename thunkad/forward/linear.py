@@ -15,10 +15,10 @@ from typing import Any, Protocol
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.forward.calls import EFFECT, Calls, Pushed
+from thunkad.forward.calls import BY_REFERENCE, EFFECT, Calls, Pushed
 from thunkad.forward.generate import cleaned, parameters, result_dot, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
-from thunkad.forward.push import TANGENT, UPDATE_FIELD, Push
+from thunkad.forward.push import TANGENT, Push
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
 from thunkad.ir import nodes as n
@@ -66,7 +66,7 @@ class HalvedCalls(Calls):
         demand = tuple(p for p, a in site.bound if push.moves(a))
         own_result = target in push.moving and push.memory.is_mutated(target) and not push.is_scalar(target)
         for p, a in site.bound:
-            if p in mutated and p in demand and type(a) is not n.Name:
+            if p in mutated and p in demand and type(a) not in BY_REFERENCE:
                 raise push.unsupported("an argument that is changed by the function that it is passed to")
         primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own_result)
         saved = self.handle(f"{target}_saved")
@@ -305,8 +305,8 @@ class Split:
 
     def tangent(self, s: n.Stmt, primal: list[n.Stmt]) -> n.Stmt:
         """``s`` with what it reads of the primal half under names that still mean the same when it runs."""
-        if type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call and s.value.func == UPDATE_FIELD:
-            raise NotSeparable("an object that is changed")
+        if s.site == EFFECT and type(s) is n.Effect and self.is_dispatched(s.value):
+            raise NotSeparable("a change of what is known only when the code runs")
         if type(s) is n.Assign and type(s.value) is n.Call and getattr(s.value.func, "name", "") == "view_like":
             raise NotSeparable("what goes by the identity of memory")
         found: dict[str, n.Expr] = {}
@@ -317,6 +317,10 @@ class Split:
         for x in sorted(walk.reads(walk.map_stmt(s, lambda e: self.hoisted(e, []))) - self.tangents):
             found[x] = self.kept(n.Name(x), primal)
         return walk.map_stmt(s, expression)
+
+    def is_dispatched(self, e: n.Expr) -> bool:
+        """Whether a call changes a value together with its tangent."""
+        return type(e) is n.Call and type(e.func) is n.Ref and hasattr(getattr(e.func.value, "__self__", None), "whole")
 
     def hoisted(self, e: n.Expr, primal: list[n.Stmt]) -> n.Expr:
         """Factors without tangents, computed in the primal half."""

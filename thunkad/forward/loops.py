@@ -1,4 +1,4 @@
-"""Loops over what they change: refused in forward mode, where the items' tangents are read off before the loop."""
+"""Loops over what they change, where the tangents of the items can't be read off before the loop."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Num
 
 
-def refuse_changes(push: Any, s: n.For, operands: list[n.Expr]) -> None:
-    """``operands`` are what the loop ``s`` runs over."""
+def changes_what_it_runs_over(push: Any, s: n.For, operands: list[n.Expr]) -> bool:
+    """Whether the body of the loop ``s`` may change what ``operands``, which it runs over, hold."""
     if type(s.iter) is n.Call and type(s.iter.func) is n.Ref:
-        return  # a reverse sweep over what its forward sweep saved
+        return False  # a reverse sweep over what its forward sweep saved
     names = {i for a in operands for i in walk.names(a) if not push.is_scalar(i)}
     if all(isinstance(k, Num) and (k.ndim or 0) > 1 for k in map(push.kind, names)):
-        return  # rows are views, and so are those of the tangent
+        return False  # rows are views, and so are those of the tangent
     aliases, same, made = aliases_of(push.resolved), set(names), set()
     for x in walk.statements(push.resolved.function.body):
         if type(x) is n.Assign and type(x.value) is n.Name and not same.isdisjoint((x.target, x.value.id)):
@@ -27,7 +27,8 @@ def refuse_changes(push: Any, s: n.For, operands: list[n.Expr]) -> None:
     for x in walk.statements(s.body):
         other = type(x) is n.Append and x.target in made - same
         if not other and any(aliases.find(w) in classes for w in aliases.written_by.get(id(x), ())):
-            raise push.unsupported("a loop over a value that it changes", "iterate by index, or over a copy")
+            return True
+    return False
 
 
 def as_value(index: n.Expr) -> n.Expr:

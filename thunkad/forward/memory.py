@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.writing import dispatched_writes
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Known, Num, Opaque
@@ -154,6 +155,8 @@ class _Run:
             self.join(target, e.left)
             if site is None or site.how == "inplace":
                 self.change(e.left)
+            elif site.how in ("inside", "lifted"):
+                self.call(target, e, site)
             return
         if type(e) is n.Index:
             self.join(target, e.value)
@@ -193,6 +196,8 @@ class _Run:
         for k, v in site.kwargs:
             if k == "out":
                 self.change(v)
+        for a in dispatched_writes(site):
+            self.change(a)
         if changes_first(site.callee) and operands:
             self.change(operands[0])
         if target is not None and not makes_fresh(site):
@@ -205,7 +210,17 @@ class _Run:
 def changes_first(fn: Any) -> bool:
     """Whether a library function or a helper changes its first argument in place."""
     name = getattr(fn, "__name__", "")
-    if name in ("copyto", "put", "place", "putmask", "fill_diagonal", "index_add", "take_stored"):
+    if name in (
+        "copyto",
+        "put",
+        "place",
+        "putmask",
+        "fill_diagonal",
+        "put_along_axis",
+        "index_add",
+        "take_stored",
+        "take_moved",
+    ):
         return True
     return name == "at" and isinstance(getattr(fn, "__self__", None), np.ufunc)
 

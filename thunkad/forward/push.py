@@ -16,35 +16,33 @@ from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import SPREAD, Calls, Pushed
-from thunkad.forward.loops import as_value, refuse_changes
-from thunkad.forward.memory import MUTATING, Memory
+from thunkad.forward.changes import Changes
+from thunkad.forward.loops import as_value, changes_what_it_runs_over
+from thunkad.forward.memory import Memory
 from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence, Tuple
-from thunkad.runtime import arrays, dots
-from thunkad.runtime.shadows import Shadows, unless_cut
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num
+from thunkad.runtime import arrays, dot_changes, dots
+from thunkad.runtime.shadows import Shadows
 
 ZEROS = n.Ref("zeros", arrays.zeros)
 ENTRY_DOT = n.Ref("entry_dot", dots.entry_dot)
 FIELD_DOT = n.Ref("field_dot", dots.field_dot)
-SET_ENTRY = n.Ref("set_entry", dots.set_entry)
-SET_FIELD = n.Ref("set_field", dots.set_field)
-UPDATE_ENTRY = n.Ref("update_entry", dots.update_entry)
-UPDATE_FIELD = n.Ref("update_field", dots.update_field)
-UPDATE_ARRAY = n.Ref("update_array", dots.update_array)
-LIST_OF_DOTS = n.Ref("list_of_dots", dots.list_of_dots)
-UNLESS_CUT = n.Ref("unless_cut", unless_cut)
+LIVE_DOTS = n.Ref("live_dots", dot_changes.live_dots)
+NEXT_DOT = n.Ref("next_dot", dot_changes.next_dot)
 BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 
 #: The methods of shadows, each with the places of its arguments that are cotangents.
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
     "of": (), "add": (1,), "add_entry": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,), "take_entry": (),
-    "collect": (), "whole": (1,), "add_slice": (),
+    "collect": (), "whole": (1,), "add_slice": (), "numbers": (1,), "add_read": (3,), "expect": (),
 }  # fmt: skip
 #: Marks statements that only compute tangents: without an effect, so that they may be dropped.
 TANGENT = "tangent"
+#: Iterators whose items' tangents can be found one by one.
+LIVE_LOOPS = (enumerate, zip, reversed, dict.items, dict.values)
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
 
 
@@ -56,6 +54,7 @@ class Push:
     ) -> None:
         self.resolved, self.moving, self.memory, self.names = resolved, moving, memory, names
         self.calls = Calls(self, callees)
+        self.changes = Changes(self)
         self.spelled: dict[str, str] = {}
         self.out: list[n.Stmt] = []
         self.line = 0
@@ -184,11 +183,11 @@ class Push:
                 self.emit(n.Append(self.dot_name(s.target), self.dot(s.value)))
             self.keep(s)
         elif t is n.Store:
-            self.store(s)
+            self.changes.store(s)
         elif t is n.Update:
-            self.update(s)
+            self.changes.update(s)
         elif t is n.Delete:
-            self.delete(s)
+            self.changes.delete(s)
         elif t is n.Effect:
             self.effect(s)
         elif t is not n.Return:
@@ -201,7 +200,9 @@ class Push:
             raise self.unsupported("an iterator over a value that is changed before it is used up", "iterate by index")
         if type(e) is n.Call and self.shadow(s, e, target):
             return
-        if type(e) is n.Call and self.method(s, e, target):
+        if type(e) is n.Call and self.changes.method(s, e, target):
+            return
+        if (target in self.moving or self.writes(s)) and self.changes.library(s, target, e, site):
             return
         if site is not None and site.how != "constant":
             if target in self.moving or self.calls.has_effect_on_tangents(site):
@@ -230,7 +231,7 @@ class Push:
 
     def operation(self, s: n.Assign, e: n.Expr, target: str, site: Site) -> None:
         if type(e) is n.Inplace and site.how == "inplace":
-            self.inplace(s, e, target)
+            self.changes.inplace(s, e, target)
         else:
             self.calls.call(s, target, site)
 
@@ -307,8 +308,9 @@ class Push:
         source = s.iter
         site = self.resolved.sites.get(id(s))
         operands = self.calls.operands(site) if site is not None and type(s.iter) is not n.Name else [s.iter]
-        if any(map(self.moves, operands)):
-            refuse_changes(self, s, operands)
+        if any(map(self.moves, operands)) and changes_what_it_runs_over(self, s, operands):
+            self.live_loop(s, site, operands)
+            return
         if site is not None and site.how != "constant":
             name = self.temporary(site.result)
             self.calls.call(n.Assign(name, s.iter, line=s.line), name, site)
@@ -325,119 +327,39 @@ class Push:
         first = n.Assign(self.dot_name(s.target), n.Index(n.Name(parts), n.Name(count)), site=TANGENT, line=s.line)
         self.out.append(n.For(s.target, source, [first, *self.block(s.body)], s.stop, count, line=s.line))
 
-    # ------------------------------------------------------------ memory that is changed in place
-
-    def store(self, s: n.Store) -> None:
-        target, root = s.target, s.target.value
-        site = self.resolved.sites.get(id(s))
-        if site is not None and (self.moves(root) or self.moves(s.value)):  # a setter or __setitem__ of the user's
-            if site.how not in ("inside", "lifted"):
-                raise self.unsupported("a store that runs code of a class which is not known")
-            done = self.names.temporary()
-            self.calls.call(n.Assign(done, n.Const(None), line=s.line), done, site)
-            return
-        if type(root) is n.Name and root.id in self.moving:
-            value = self.dot(s.value)
-            if type(target) is n.Index and self.is_number(root.id):
-                value = n.Const(0.0) if value == ZERO_REF else value
-                if self.kind(root.id).field not in ("real", "complex") and type(value) is not n.Const:
-                    value = n.Call(UNLESS_CUT, (value, root, s.value))
-                self.emit(n.Store(n.Index(self.dot(root), target.index), value))
-            elif type(target) is n.Index:
-                self.emit(n.Effect(n.Call(SET_ENTRY, (self.dot(root), as_value(target.index), value))))
-            else:
-                self.emit(n.Effect(n.Call(SET_FIELD, (self.dot(root), n.Const(target.name), value))))
-        elif self.moves(target) or self.moves(s.value):
-            raise self.unsupported("an assignment into an attribute of an attribute", "name the inner one first")
-        self.keep(s)
-
-    def update(self, s: n.Update) -> None:
-        target = s.target
-        root = getattr(target, "value", None)
-        if not (type(root) is n.Name and root.id in self.moving):
-            if self.moves(s.value) or (target is not None and self.moves(target)):
-                raise self.unsupported("an update of an attribute of an attribute", "name the inner one first")
-            self.keep(s)
-            return
-        moves = self.moves(s.value)
-        array = type(target) is n.Index and self.is_number(root.id)
-        if array and s.op in ("+", "-"):
-            if moves:
-                self.emit(n.Update(n.Index(self.dot(root), target.index), s.op, self.dot(s.value)))
-        elif array and s.op in ("*", "/") and not moves:
-            self.emit(n.Update(n.Index(self.dot(root), target.index), s.op, s.value))
-        elif array and s.op == "*":
-            there = n.Index(self.dot(root), target.index)  # stored whole: the operands may overlap
-            old = n.Binary("*", there, s.value)
-            self.emit(n.Store(there, n.Binary("+", old, n.Binary("*", target, self.dot(s.value)))))
-        elif type(target) is n.Index:
-            args = (self.dot(root), as_value(target.index), n.Const(s.op), root, s.value, self.dot(s.value))
-            self.emit(n.Effect(n.Call(UPDATE_ENTRY, args)))
-        else:
-            args = (self.dot(root), n.Const(target.name), n.Const(s.op), root, s.value, self.dot(s.value))
-            self.emit(n.Effect(n.Call(UPDATE_FIELD, args)))
-        self.keep(s)
-
-    def inplace(self, s: n.Assign, e: n.Inplace, target: str) -> None:
-        """``target = left; target op= right``, where ``left`` may be an array that is changed."""
-        name, left, right = self.dot_name(target), self.dot(e.left), self.dot(e.right)
-        kind = self.resolved.kind(e.left)
-        if isinstance(kind, (Sequence, Tuple, Mapping)):
-            if e.op != "+" or isinstance(kind, Mapping):
-                raise self.unsupported(f"the update {e.op}= of a container with tangents")
-            self.emit(n.Assign(name, n.Inplace("+", left, n.Call(SPREAD, (right, e.right)))))
-        elif not isinstance(kind, Num):
-            raise self.unsupported(f"the update {e.op}= of a value of unknown type with a tangent", "write x = x + y")
-        elif e.op in ("+", "-"):
-            self.emit(n.Assign(name, left if right == ZERO_REF else n.Inplace(e.op, left, right)))
-        elif e.op == "*" or (e.op == "/" and right == ZERO_REF):
-            more = self.names.new(name)
-            if right != ZERO_REF:  # before the tangent changes, of which ``right`` may be a view
-                self.emit(n.Assign(more, n.Binary("*", e.left, right), site=TANGENT))
-            self.emit(n.Assign(name, n.Inplace(e.op, left, e.right)))
-            if right != ZERO_REF:
-                self.emit(n.Assign(name, n.Inplace("+", n.Name(name), n.Name(more))))
-        else:
-            call = n.Call(UPDATE_ARRAY, (left, n.Const(e.op), e.left, e.right, right))
-            self.emit(n.Assign(name, call))
-        self.keep(s)
-
-    def delete(self, s: n.Delete) -> None:
-        target = s.target
-        root = getattr(target, "value", None)
-        if type(root) is n.Name and root.id in self.moving:
-            if type(target) is not n.Index or not isinstance(self.kind(root.id), (Sequence, Mapping)):
-                raise self.unsupported("del of a part of a value with a tangent")
-            if isinstance(self.kind(root.id), Mapping):
-                self.emit(n.Effect(n.Call(n.Attr(self.dot(root), "pop"), (as_value(target.index), ZERO_REF))))
-            else:
-                self.emit(n.Delete(n.Index(self.dot(root), target.index)))
-        self.keep(s)
+    def live_loop(self, s: n.For, site: Site | None, operands: list[n.Expr]) -> None:
+        """A loop over what it changes: the tangent of each item is found when its iteration begins."""
+        how: n.Expr = n.Const(None)
+        if type(s.iter) is not n.Name and site is not None:
+            if site.callee not in LIVE_LOOPS or site.kwargs or any(type(a) is n.Star for a in operands):
+                raise self.unsupported("iterating in this way over a value that the loop changes", "iterate by index")
+            how = n.Ref(getattr(site.callee, "__name__", ""), site.callee)
+        parts = self.names.new(f"{s.target}_dots")
+        given = n.TupleExpr(tuple(map(self.dot, operands)))
+        self.emit(n.Assign(parts, n.Call(LIVE_DOTS, (how, given, n.TupleExpr(tuple(operands)))), site=TANGENT))
+        following = n.Call(NEXT_DOT, (n.Name(parts), n.Name(s.target)))
+        first = n.Assign(self.dot_name(s.target), following, site=TANGENT, line=s.line)
+        self.out.append(n.For(s.target, s.iter, [first, *self.block(s.body)], s.stop, s.count, line=s.line))
 
     def effect(self, s: n.Effect) -> None:
         site = self.resolved.sites.get(id(s))
         e = s.value
-        if type(e) is n.Call and (self.shadow(s, e, None) or self.method(s, e, None)):
+        if type(e) is n.Call and (self.shadow(s, e, None) or self.changes.method(s, e, None)):
             return
-        if site is None or site.how == "constant" or not any(self.moves(a) for a in self.calls.operands(site)):
-            if (
-                site is not None
-                and site.how == "constant"
-                and type(e) is n.Call
-                and self.calls.changes_in_place(s, site)
-            ):
-                return
+        if site is None or not any(self.moves(a) for a in self.calls.operands(site)):
             self.keep(s)
+        elif self.changes.library(s, None, e, site):
             return
-        if self.calls.changes_in_place(s, site):
-            return
-        if site.how in ("inside", "lifted", "dynamic"):
+        elif site.how in ("inside", "lifted", "dynamic"):
             name = self.temporary(UNKNOWN)
             self.calls.call(n.Assign(name, e, line=s.line), name, site)
-            return
-        if aliases_of(self.resolved).written_by.get(id(s)):
-            raise self.unsupported("a call that writes into an array (out=) with tangents", "assign the result instead")
-        self.keep(s)
+        else:
+            self.changes.refuse_unfollowed(s)
+            self.keep(s)
+
+    def writes(self, s: n.Stmt) -> bool:
+        """Whether a statement writes into memory that has a tangent."""
+        return any(x in self.moving for x in aliases_of(self.resolved).written_by.get(id(s), ()))
 
     def shadow(self, s: n.Stmt, e: n.Call, target: str | None) -> bool:
         """Shadows of reverse code: their tangents are shadows of the same memory, and every method is linear."""
@@ -458,43 +380,4 @@ class Push:
         args = tuple(self.dot(a) if k in bars else a for k, a in enumerate(e.args))
         call = n.Call(n.Attr(self.dot(func.value), func.name), args)
         self.emit(n.Effect(call) if target is None else n.Assign(self.dot_name(target), call))
-        return True
-
-    def method(self, s: n.Stmt, e: n.Call, target: str | None) -> bool:
-        """A method that changes a list or dict that has tangents: the same method on the container of tangents."""
-        if type(e.func) is not n.Attr or type(e.func.value) is not n.Name or e.func.name not in MUTATING:
-            return False
-        root = e.func.value
-        kind = self.kind(root.id)
-        container = self.dot(root)
-        if kind == UNKNOWN and e.func.name in ("append", "insert", "pop", "extend"):
-            kind, container = Sequence(UNKNOWN), n.Call(LIST_OF_DOTS, (container,))
-        if root.id not in self.moving or not isinstance(kind, (Sequence, Mapping, Num)):
-            return False
-        name = e.func.name
-        args: tuple[n.Expr, ...]
-        if isinstance(kind, Sequence) and name in ("append", "insert"):
-            args = (*e.args[:-1], self.dot(e.args[-1]))
-        elif isinstance(kind, Sequence) and name == "extend" and type(e.args[0]) in (n.Name, n.TupleExpr, n.ListExpr):
-            args = (n.Call(SPREAD, (self.dot(e.args[0]), e.args[0])),)
-        elif isinstance(kind, Sequence) and name in ("pop", "reverse", "clear"):
-            args = e.args
-        elif isinstance(kind, Mapping) and name == "pop" and not any(map(self.moves, e.args[1:])):
-            args = (e.args[0], ZERO_REF)
-        elif isinstance(kind, Mapping) and name == "clear":
-            args = ()
-        elif isinstance(kind, Mapping) and name == "update" and len(e.args) == 1 and not e.kwargs:
-            args = (self.dot(e.args[0]),) if self.moves(e.args[0]) else (n.DictExpr((), ()),)
-            if not self.moves(e.args[0]) or not isinstance(self.resolved.kind(e.args[0]), Mapping):
-                raise self.unsupported("dict.update of a dict with tangents by one without")
-        elif isinstance(kind, Num) and name == "fill":
-            args = (n.Const(0.0) if not self.moves(e.args[0]) else self.dot(e.args[0]),)
-        else:
-            raise self.unsupported(f"the method .{name}() on a value with a tangent")
-        call = n.Call(n.Attr(container, name), args)
-        taken = target is not None and target in self.moving
-        self.emit(n.Assign(self.dot_name(target), call) if taken else n.Effect(call))
-        self.keep(s)
-        if taken:
-            self.densely(target)
         return True

@@ -26,7 +26,7 @@ def moving_names(resolved: Resolved, wanted: tuple[str, ...], memory: Memory, as
         changed = {memory.find(x) for x in moving if memory.is_mutated(x)}
         if changed:
             for x in names:
-                if memory.find(x) in changed and may_have_tangent(resolved.kinds.get(x, UNKNOWN)):
+                if memory.find(x) in changed and _may_receive(resolved.kinds.get(x, UNKNOWN)):
                     moving.add(x)
         if len(moving) == before:
             return frozenset(moving)

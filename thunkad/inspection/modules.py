@@ -11,7 +11,20 @@ from typing import Any
 
 from thunkad.compiled.dynamic import Pull
 from thunkad.compiled.load import Slot
-from thunkad.compiled.printed import change, pull, pull_kept, pull_packed, push, update, update_attribute, update_entry
+from thunkad.compiled.printed import (
+    change,
+    pull,
+    pull_kept,
+    pull_packed,
+    push,
+    push_change,
+    push_update,
+    push_update_attribute,
+    push_update_entry,
+    update,
+    update_attribute,
+    update_entry,
+)
 from thunkad.compiled.push import Push
 from thunkad.compiled.world import World, namespace_of
 from thunkad.ir import nodes as n
@@ -21,6 +34,10 @@ _MISSING = object()
 _DISPATCHERS = {
     "call": pull, "packed": pull_packed, "update": update, "update_entry": update_entry,
     "update_attribute": update_attribute, "change": change,
+}  # fmt: skip
+_OF_TANGENTS = {
+    "call": push, "update": push_update, "update_entry": push_update_entry,
+    "update_attribute": push_update_attribute, "change": push_change,
 }  # fmt: skip
 
 
@@ -111,7 +128,7 @@ class _Scope:
             name = value.__func__.__name__
             return n.Ref(e.name, pull_kept if value.__self__.kept and name == "call" else _DISPATCHERS[name])
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Push):
-            return n.Ref(e.name, push)
+            return n.Ref(e.name, _OF_TANGENTS[value.__func__.__name__])
         found = self.together.known_rules.get(id(value))
         if found is not None:
             self.together.rules[id(value)] = found

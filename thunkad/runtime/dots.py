@@ -29,7 +29,7 @@ def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(x_dot, AbstractZero):
         return tuple(zeros(item) for item in x)
     if isinstance(x_dot, (list, tuple, np.ndarray)):
-        return tuple(dense(entry(x_dot, k), item) if _numeric(item) else entry(x_dot, k) for k, item in enumerate(x))
+        return tuple(dense(entry(x_dot, k), item) if numeric(item) else entry(x_dot, k) for k, item in enumerate(x))
     raise CotangentError(f"the tangent of a sequence is {describe(x_dot)}")
 
 
@@ -38,7 +38,7 @@ def spread_named(x_dot: Any, x: dict[Any, Any]) -> dict[Any, Any]:
     return {k: entry(x_dot, k) for k in x}
 
 
-def _numeric(x: Any) -> bool:
+def numeric(x: Any) -> bool:
     return isinstance(x, (float, int, complex, np.ndarray, np.generic)) and not isinstance(x, bool)
 
 
@@ -46,16 +46,16 @@ def entry_dot(x_dot: Any, key: Any, y: Any) -> Any:
     """The tangent of ``y``, the entry or slice ``key`` of a container; of a number or array never a structural zero."""
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
-        return zeros(y) if _numeric(y) else ZERO
+        return zeros(y) if numeric(y) else ZERO
     found = entry(x_dot, key) if not isinstance(key, slice) or not isinstance(x_dot, Tangent) else ZERO
-    return dense(found, y) if _numeric(y) else found
+    return dense(found, y) if numeric(y) else found
 
 
 def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     """The tangent of ``y``, the attribute ``name`` of ``x``."""
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
-        return zeros(y) if _numeric(y) else ZERO
+        return zeros(y) if numeric(y) else ZERO
     if isinstance(y, (types.MethodType, types.BuiltinMethodType)) and y.__self__ is x:
         return x_dot  # the tangent of a bound method is that of its owner
     if isinstance(x_dot, Tangent):
@@ -67,67 +67,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
         found = entry(x_dot, type(x)._fields.index(name))  # type: ignore[attr-defined]
     else:
         found = ZERO if not callable(y) else x_dot
-    return dense(found, y) if _numeric(y) else found
-
-
-def set_entry(x_dot: Any, key: Any, y_dot: Any) -> None:
-    """Note in the tangent of a container that its entry ``key`` was replaced by a value with the tangent ``y_dot``."""
-    if isinstance(x_dot, np.ndarray):
-        x_dot[key] = 0.0 if isinstance(y_dot, AbstractZero) else y_dot
-    elif isinstance(x_dot, dict) or (isinstance(x_dot, list) and not isinstance(key, slice)):
-        x_dot[key] = y_dot
-    elif isinstance(x_dot, list) and isinstance(y_dot, (list, tuple)):
-        x_dot[key] = y_dot
-    else:
-        raise _unfollowed(x_dot)
-
-
-def set_field(x_dot: Any, name: str, y_dot: Any) -> None:
-    """Note in the tangent of an object that its attribute ``name`` is now a value with the tangent ``y_dot``."""
-    if not isinstance(x_dot, Tangent):
-        raise _unfollowed(x_dot)
-    x_dot.fields[name] = y_dot
-
-
-def _unfollowed(x_dot: Any) -> UnsupportedSyntaxError:
-    return UnsupportedSyntaxError(
-        f"a change of a value whose tangent is {describe(x_dot)} can't be followed", hint="build a new value instead"
-    )
-
-
-def update_entry(x_dot: Any, key: Any, op: str, x: Any, v: Any, v_dot: Any) -> None:
-    """Follow ``x[key] op= v`` on the tangent of a container, before it is executed."""
-    value = x[key]
-    if isinstance(value, np.ndarray):
-        set_entry(x_dot, key, update_array(entry_dot(x_dot, key, value), op, value, v, v_dot))
-    else:
-        set_entry(x_dot, key, _of_operator(op, value, v, entry_dot(x_dot, key, value), v_dot))
-
-
-def update_field(x_dot: Any, name: str, op: str, x: Any, v: Any, v_dot: Any) -> None:
-    """Follow ``x.name op= v`` on the tangent of an object, before it is executed."""
-    value = getattr(x, name)
-    value_dot = field_dot(x_dot, name, x, value)
-    if isinstance(value, np.ndarray):
-        set_field(x_dot, name, update_array(value_dot, op, value, v, v_dot))
-    else:
-        set_field(x_dot, name, _of_operator(op, value, v, value_dot, v_dot))
-
-
-def update_array(x_dot: Any, op: str, x: Any, v: Any, v_dot: Any) -> Any:
-    """Follow ``x op= v`` in place on the tangent of an array; returns the tangent."""
-    x_dot[...] = _of_operator(op, x, v, x_dot, v_dot)
-    return x_dot
-
-
-def list_of_dots(x_dot: Any) -> Any:
-    """The tangents of a list that is changed, which was known only at run time to be one."""
-    if isinstance(x_dot, list):
-        return x_dot
-    raise UnsupportedSyntaxError(
-        "changing a list that had no tangents when it was put where it is is not supported in forward mode",
-        hint="make the list where it is changed, or build a new one",
-    )
+    return dense(found, y) if numeric(y) else found
 
 
 def view_like(result_dot: Any, result: Any, x: Any, x_dot: Any) -> Any:
@@ -168,25 +108,6 @@ def _same_view(result: np.ndarray, x: np.ndarray, x_dot: np.ndarray) -> np.ndarr
     return np.ndarray(result.shape, x_dot.dtype, memory.reshape(-1, order="A").data, offset, result.strides)
 
 
-def _of_operator(op: str, a: Any, b: Any, a_dot: Any, b_dot: Any) -> Any:
-    """The tangent of ``a op b`` for numbers and arrays; sequences are joined."""
-    if isinstance(a, (list, tuple)) and op == "+":
-        return type(a)((*spread(a_dot, a), *spread(b_dot, b)))
-    if op in ("+", "-"):
-        if isinstance(b_dot, AbstractZero):
-            return a_dot
-        return a_dot + b_dot if op == "+" else a_dot - b_dot
-    if op == "*":
-        return a_dot * b + a * b_dot
-    if op == "/":
-        return a_dot / b - a * b_dot / (b * b)
-    if op == "**" and isinstance(b_dot, AbstractZero):
-        return b * a ** (b - 1) * a_dot
-    raise UnsupportedSyntaxError(
-        f"the update {op}= of a value with a tangent is not supported", hint="write x = x op y"
-    )
-
-
 def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> Any:
     """A tangent of ``x`` in memory of its own, laid out like ``x``, that may be changed in place as ``x`` is."""
     x_dot = unthunk(x_dot)
@@ -214,22 +135,29 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
         made = Tangent(x.cls)
         seen[id(x)] = made
         made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.fields.items()})
-    elif _has_fields(x):
+    elif has_fields(x):
         made = Tangent(type(x))
         seen[id(x)] = made
         made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in fields_of(x).items()})
     else:
-        return zeros(x) if isinstance(x_dot, AbstractZero) and _numeric(x) else x_dot
+        return zeros(x) if isinstance(x_dot, AbstractZero) and numeric(x) else x_dot
     seen[id(x)] = made
     return made
 
 
-def _has_fields(x: Any) -> bool:
+def changeable(x_dot: Any, x: Any) -> Any:
+    """A tangent of ``x`` that can be changed in place as ``x`` is."""
+    return tangent_buffer(x_dot, x) if isinstance(x_dot, AbstractZero) else x_dot
+
+
+def has_fields(x: Any) -> bool:
+    """Whether ``x`` is an object whose attributes may be changed."""
     named = isinstance(getattr(x, "__dict__", None), dict) or any(
         "__slots__" in cls.__dict__ for cls in type(x).__mro__
     )
     values = (type, types.ModuleType, np.generic, float, int, complex, AbstractZero, Tangent, Thunk)
-    return named and not callable(x) and not isinstance(x, values)
+    a_function = callable(x) and not isinstance(getattr(type(x), "__call__", None), types.FunctionType)  # noqa: B004
+    return named and not a_function and not isinstance(x, values)
 
 
 def closure_dot(*captures: Any, defaults: dict[str, Any] | None = None) -> Any:
@@ -272,7 +200,7 @@ def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
         return parts if isinstance(x, list) else tuple(parts)
     if isinstance(x_dot, Tangent):
         return x_dot
-    if type(x_dot) is type(x) and _has_fields(x):
+    if type(x_dot) is type(x) and has_fields(x):
         fields = {k: tangent_for(d, getattr(x, k), f"{what}.{k}") for k, d in fields_of(x_dot).items()}
         return Tangent(type(x), fields)
     raise CotangentError(f"{what} has no tangent: it is {describe(x)}")

@@ -1,0 +1,196 @@
+"""Changes of containers, objects and arrays, followed on their tangents: each is made before the primal's own.
+
+A container of tangents has the structure of its container, so most methods do the same there; what chooses by value
+(``sort``, ``remove``) looks at the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.cotangents import dense, describe, entry
+from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
+from thunkad.runtime.elements import sorted_order
+from thunkad.runtime.shadows import unless_cut
+from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
+
+
+def held(v_dot: Any, v: Any) -> Any:
+    """The tangent of ``v`` as a container keeps it: of what may be changed later, one that can be changed with it."""
+    v_dot = unthunk(v_dot)
+    changeable = isinstance(v, (list, dict)) or (has_fields(v) and not isinstance(v, np.ndarray))
+    return tangent_buffer(v_dot, v) if isinstance(v_dot, AbstractZero) and changeable else v_dot
+
+
+def array_dot(v_dot: Any, v: Any) -> Any:
+    """The tangent of what is written into an array, a number or (nested) sequence of numbers, as one array."""
+    v_dot = unthunk(v_dot)
+    if isinstance(v, (list, tuple)):
+        return np.array([array_dot(d, x) for d, x in zip(spread(v_dot, v), v)], dtype=None if v else float)
+    return 0.0 if isinstance(v_dot, AbstractZero) else v_dot
+
+
+# ---------------------------------------------------------------- items and attributes
+
+
+def set_entry(x_dot: Any, key: Any, y_dot: Any, x: Any, y: Any) -> None:
+    """``x[key] = y`` on the tangent of ``x``."""
+    if isinstance(x_dot, np.ndarray):
+        x_dot[key] = unless_cut(array_dot(y_dot, y), x, y)
+    elif isinstance(x_dot, list) and isinstance(key, slice):
+        x_dot[key] = spread(y_dot, y)
+    elif isinstance(x_dot, (list, dict)):
+        x_dot[key] = held(y_dot, y)
+    elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):
+        raise _unfollowed(x_dot)
+
+
+def set_field(x_dot: Any, name: str, y_dot: Any, y: Any) -> None:
+    """``x.name = y`` on the tangent of ``x``."""
+    if isinstance(x_dot, Tangent):
+        x_dot.fields[name] = held(y_dot, y)
+    elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):
+        raise _unfollowed(x_dot)
+
+
+def _unfollowed(x_dot: Any) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"a change of a value whose tangent is {describe(x_dot)} can't be followed", hint="build a new value instead"
+    )
+
+
+# ---------------------------------------------------------------- methods
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+def change_dot(x_dot: Any, x: Any, name: str, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Any:
+    """``x.name(*args, **kwargs)`` on the tangent of a list or a dict; returns the tangent of the result."""
+    if isinstance(x_dot, AbstractZero):
+        if all(isinstance(unthunk(d), AbstractZero) for d in (*arg_dots, *kwarg_dots.values())):
+            return ZERO
+        raise UnsupportedSyntaxError(
+            f"changing a {type(x).__name__} that had no tangents when it was put where it is is not supported "
+            "in forward mode",
+            hint=f"make the {type(x).__name__} where it is changed, or build a new one",
+        )
+    methods = _LIST if isinstance(x, list) else _DICT
+    if name not in methods:
+        raise UnsupportedSyntaxError(f"the method .{name}() of a {type(x).__name__} with tangents is not supported")
+    return methods[name](x_dot, x, args, arg_dots, kwargs, kwarg_dots)
+
+
+def _insert(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> None:
+    x_dot.insert(args[0], held(arg_dots[1], args[1]))
+
+
+def _remove(x_dot: Any, x: Any, args: Args, *_: Any) -> None:
+    if args[0] in x:
+        del x_dot[x.index(args[0])]
+
+
+def _sort(x_dot: Any, x: Any, args: Args, arg_dots: Args, kwargs: Kwargs, _: Any) -> None:
+    order = sorted_order(x, kwargs.get("key"), kwargs.get("reverse", False))
+    x_dot[:] = [x_dot[k] for k in order]
+
+
+def _setitem(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> None:
+    set_entry(x_dot, args[0], arg_dots[1], x, args[1])
+
+
+def _same(name: str) -> Callable[..., Any]:
+    return lambda x_dot, x, args, *_: getattr(x_dot, name)(*args)
+
+
+_LIST: dict[str, Callable[..., Any]] = {
+    "append": lambda x_dot, x, args, arg_dots, *_: x_dot.append(held(arg_dots[0], args[0])),
+    "insert": _insert,
+    "extend": lambda x_dot, x, args, arg_dots, *_: x_dot.extend(spread(arg_dots[0], args[0])),
+    "remove": _remove,
+    "sort": _sort,
+    "__setitem__": _setitem,
+    **{name: _same(name) for name in ("pop", "reverse", "clear", "__delitem__")},
+}
+
+
+def _update(x_dot: Any, x: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> None:
+    if args and isinstance(args[0], dict):
+        x_dot.update(spread_named(arg_dots[0], args[0]))
+    elif args:
+        for (key, v), dot in zip(args[0], spread(arg_dots[0], args[0])):
+            x_dot[key] = held(entry(dot, 1), v)
+    x_dot.update({k: held(kwarg_dots.get(k, ZERO), v) for k, v in kwargs.items()})
+
+
+def _setdefault(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
+    if args[0] not in x:
+        x_dot[args[0]] = held(arg_dots[1], args[1]) if len(args) > 1 else ZERO
+    return x_dot.get(args[0], ZERO)
+
+
+def _pop_key(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
+    return x_dot.pop(args[0], ZERO) if args[0] in x else arg_dots[-1]
+
+
+def _popitem(x_dot: Any, x: Any, *_: Any) -> Any:
+    return (ZERO, x_dot.pop(next(reversed(x)), ZERO)) if x else ZERO
+
+
+_DICT: dict[str, Callable[..., Any]] = {
+    "update": _update,
+    "setdefault": _setdefault,
+    "pop": _pop_key,
+    "popitem": _popitem,
+    "clear": _same("clear"),
+    "__setitem__": _setitem,
+    "__delitem__": lambda x_dot, x, args, *_: x_dot.pop(args[0], None),
+}
+
+
+def change_array(x_dot: Any, x: Any, name: str, args: Args, arg_dots: Args, kwargs: Kwargs) -> None:
+    """The same for an array whose tangent is an array of its layout."""
+    if name == "fill":
+        x_dot.fill(array_dot(arg_dots[0], args[0]))
+    elif name == "sort":
+        axis = args[0] if args else kwargs.get("axis", -1)
+        x_dot[...] = np.take_along_axis(x_dot, np.argsort(x, axis=axis, kind="stable"), axis)
+    elif name == "partition":
+        axis = args[1] if len(args) > 1 else kwargs.get("axis", -1)
+        x_dot[...] = np.take_along_axis(x_dot, np.argpartition(x, args[0], axis=axis), axis)
+    elif name == "put":
+        x_dot.put(args[0], array_dot(arg_dots[1], args[1]), *args[2:], **kwargs)
+    else:
+        raise UnsupportedSyntaxError(f"the method .{name}() of an array with a tangent is not supported")
+
+
+# ---------------------------------------------------------------- loops over what they change
+
+
+def live_dots(how: Any, dots: Args, xs: Args) -> Iterator[Any]:
+    """The tangents of the items of ``how(*xs)``, or of ``xs[0]``, each found when it is asked for."""
+    if how is None:
+        return _each(dots[0], xs[0])
+    if how is enumerate:
+        return ((ZERO, d) for d in _each(dots[0], xs[0]))
+    if how is zip:
+        return zip(*map(_each, dots, xs))
+    if how is reversed:
+        return repeat(ZERO) if isinstance(dots[0], AbstractZero) else reversed(dots[0])
+    paired = how is dict.items
+    return ((ZERO, entry(dots[0], key)) if paired else entry(dots[0], key) for key in xs[0])
+
+
+def _each(x_dot: Any, x: Any) -> Iterator[Any]:
+    return repeat(ZERO) if isinstance(x_dot, AbstractZero) or isinstance(x, dict) else iter(x_dot)
+
+
+def next_dot(dots: Iterator[Any], item: Any) -> Any:
+    """The tangent of the item that a loop has come to."""
+    found = next(dots, ZERO)
+    return dense(found, item) if numeric(item) else found
