@@ -90,3 +90,7 @@ class Story:
     def edges(self):
         """The look-ups of user's functions: (name, how, whether at run time)."""
         return {(e.callee.__name__, e.how, e.late) for e in ad.rules.edges(self.f) if not isinstance(e.callee, np.ufunc)}
+
+    def decided(self):
+        """The same without the moment, since a rule that is called as it stands may be asked for once more then."""
+        return {(name, how) for name, how, _ in self.edges()}
