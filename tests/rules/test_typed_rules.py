@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections.abc
+import functools
 import numbers
+import sys
 from typing import Annotated, Any, Literal, NewType, Optional, Protocol, TypeVar, Union, runtime_checkable
 
 import numpy as np
@@ -373,9 +375,10 @@ def test_what_was_passed_over():
 
     ad.rrule(g)(rule)
     ad.opt_out(g)
+    line = sys._getframe().f_lineno - 1
     found = ad.rules.lookup(g, float)
     assert found.entry.function is rule and [reason for _, reason in found.passed_over] == ["(float) is more specific"]
-    assert "test_typed_rules.py:375, looked inside: (float) is more specific" in str(found)
+    assert f"test_typed_rules.py:{line}, looked inside: (float) is more specific" in str(found)
     (reason,) = (reason for _, reason in ad.rules.lookup(g, int).passed_over)
     assert reason == "it is for (float)"
     assert losers(tuple(e for e, _ in found.passed_over), found.entry, [Exact(float)])
@@ -513,3 +516,25 @@ def test_a_pullback_that_is_a_lambda_is_pasted():
     assert ad.grad(f)(2.0) == 30.0
     text = ad.adjoint_source(f, args=(2.0,))
     assert "pull" not in text and "pullback" not in text
+
+
+class Scales:
+    def __call__(self, x):
+        return 2.0 * x
+
+
+@pytest.mark.parametrize(
+    ("fn", "instead"),
+    [(functools.partial(np.multiply, 2.0), "register the rule for np.multiply"), (Scales(), "Scales.__call__")],
+    ids=["partial", "object"],
+)
+def test_objects_that_are_called_have_no_rules_of_their_own(fn, instead):
+    """They would count only where the very object is known when the derivative is compiled."""
+
+    def rule(x):
+        return fn(x), lambda y_bar: (y_bar * 100.0,)
+
+    for register in (lambda: ad.rrule(fn)(rule), lambda: ad.opt_out(fn), lambda: ad.non_differentiable(fn)):
+        with pytest.raises(ad.RuleError, match=instead):
+            register()
+    assert ad.grad(lambda x: fn(x))(3.0) == ad.grad(fn)(3.0) == 2.0

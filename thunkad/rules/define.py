@@ -146,6 +146,7 @@ def target_of_rule(fn: Any) -> Any:
 def _add(entry: Entry) -> None:
     """Put ``entry`` into the table, unless it would be ambiguous with another one of the user's."""
     if entry.layer == "user":
+        _refuse_objects(entry.target)
         entry.target = one_spelling(entry.target)
         if entry.function is None:
             entry.declared = place_of_user()
@@ -155,6 +156,21 @@ def _add(entry: Entry) -> None:
             TABLE.add(entry)
     else:
         TABLE.add(entry)
+
+
+def _refuse_objects(fn: Any) -> None:
+    """Objects that are called by way of their class: which one it is is seldom known when a derivative is compiled."""
+    if isinstance(fn, functools.partial):
+        raise RuleError(
+            f"{name_of(fn)} is a partial, and rules are for functions",
+            hint=f"register the rule for {name_of(fn.func)}, with all its parameters",
+        )
+    cls = type(fn)
+    if isinstance(getattr(cls, "__call__", None), types.FunctionType) and cls.__module__.split(".")[0] != "numpy":  # noqa: B004
+        raise RuleError(
+            f"{fn!r} is an object that is called, and rules are for functions",
+            hint=f"register the rule for {cls.__qualname__}.__call__; its first parameter is the object",
+        )
 
 
 def one_spelling(fn: Any) -> Any:
