@@ -280,3 +280,32 @@ def test_the_example():
         "opted out: looked inside the body  : [-4.  1.  6.]",
     ):
         assert line in lines, done.stdout
+
+
+def test_derivatives_of_derivatives_are_reported_by_what_they_are_of():
+    def g(x):
+        return x * x * x
+
+    def f(x):
+        return g(x)
+
+    second = ad.grad(ad.grad(f))
+    assert second(2.0) == 12.0
+    with ad.rules.together():
+
+        @ad.rrule(g)
+        def _(x):
+            def pullback(y_bar):
+                return (y_bar * x,)
+
+            return x * x * x, pullback
+
+        @ad.frule(g)
+        def _(x, *, x_dot):
+            return x * x * x, x_dot * x
+
+    report = str(ad.refresh(ad.grad(f)))
+    assert re.match(r"grad\(\S*f\): grad for x rebuilt\n", report) and "g: no rule -> a rule" in report
+    text = str(ad.explain(ad.grad(f), 2.0))
+    assert re.match(r"explain grad\(\S*f\)", text) and "your rule at" in text
+    assert second(2.0) == 1.0

@@ -15,6 +15,7 @@ from thunkad.compiled import policy
 from thunkad.compiled.build import Key, Specialization, build
 from thunkad.compiled.collector import at_rest
 from thunkad.compiled.edges import Answers, Change, Edge, as_edge, ask_again, changes
+from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
 from thunkad.records import record
@@ -88,7 +89,7 @@ class Root:
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
-        self.name = name_of(fn)
+        self.name = _name(fn)
         self.lock = threading.RLock()
         self.snapshot: Snapshot | None = None
         self.kept: dict[Key, Kept] = {}
@@ -304,6 +305,12 @@ def _level_of_user() -> int:
 def _is_ours(frame: types.FrameType) -> bool:
     name = frame.f_globals.get("__name__", "")
     return name.split(".")[0] == "thunkad" or frame.f_code.co_filename.startswith("<thunkad ")
+
+
+def _name(fn: Any) -> str:
+    """How messages call a function, derivatives by what they are of."""
+    derivative = derivative_of(fn)
+    return name_of(fn) if derivative is None else f"{derivative.product}({_name(derivative.f)})"
 
 
 def _nothing() -> None:

@@ -14,6 +14,7 @@ from thunkad.adjoint.inline import bind_rule
 from thunkad.analysis.activity import active_names
 from thunkad.analysis.sites import Resolved, Site, path_of
 from thunkad.compiled.build import Key, resolved_for
+from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.root import Root
 from thunkad.compiled.world import World
 from thunkad.errors import RuleError, ThunkadError
@@ -198,11 +199,23 @@ class _Looker:
         self.found: dict[Any, Looked] = {}
 
     def callee(self, site: Site, owner: Any, demand: tuple[str, ...]) -> None:
-        if isinstance(site.callee, n.Closure):
+        if isinstance(site.callee, Derivation):
+            self.derivation(site.callee, site.kinds)
+        elif isinstance(site.callee, n.Closure):
             f = site.callee.function
             self.function(f, lambda world: world.analysis_of_ir(f, owner, site.kinds), site.kinds, demand)
         else:
             self.function(site.callee, lambda world: world.analysis(site.callee, site.kinds), site.kinds, demand)
+
+    def derivation(self, d: Derivation, kinds: tuple[Kind, ...]) -> None:
+        """The function that a derivative is taken of."""
+        target, kinds = d.target, kinds[: len(d.params)]
+        if isinstance(target, Derivation):
+            self.derivation(target, kinds)
+        elif isinstance(target, n.Function):
+            self.function(target, lambda world: world.analysis_of_ir(target, d.owner, kinds), kinds, d.wanted)
+        else:
+            self.function(target, lambda world: world.analysis(target, kinds), kinds, d.wanted)
 
     def function(
         self, target: Any, analyse: Callable[[World], Resolved], kinds: tuple[Kind, ...], wanted: tuple[str, ...]
@@ -271,7 +284,7 @@ class _Looker:
     def passed_over(self, site: Site, chosen: Entry | None) -> str:
         if isinstance(site.callee, n.Closure) or not is_hashable(site.callee):
             return ""
-        entries = self.world.snapshot.entries(site.callee)
+        entries = tuple(e for e in self.world.snapshot.entries(site.callee) if chosen is not None or e.layer == "user")
         found = losers(entries, chosen, list(site.kinds[: len(site.args)]))
         return "".join(f"; not that at {_place(e)}: {reason}" for e, reason in found)
 
