@@ -15,7 +15,7 @@ help:
 	@echo "make full    the full suite alone        make smoke-3.12   the smoke tests on that Python alone"
 	@echo "make lint    ruff                        make type         mypy"
 	@echo "make fmt     reformat, fix what ruff can make golden       accept the golden files as they come out now"
-	@echo "make bench   import time, transform time, gradient against primal time"
+	@echo "make bench   import and transform time, gradient against primal and hand-written gradient"
 
 setup: $(VENV)/.installed
 
@@ -68,6 +68,8 @@ bench: setup
 	$(RUN) benchmarks/entry_cost.py
 	$(RUN) benchmarks/matrix_chain.py
 	$(RUN) benchmarks/memory.py
+	$(RUN) benchmarks/third_derivative.py
+	$(RUN) benchmarks/mutation_loop.py
 
 clean:
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache

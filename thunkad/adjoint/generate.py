@@ -27,8 +27,13 @@ from thunkad.kinds.lattice import Kind, Known, Num, Tuple
 from thunkad.optimise.comments import comment_groups
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import eliminate, free_reads
+from thunkad.optimise.delay import delayed
+from thunkad.optimise.floats import identities
 from thunkad.optimise.fold import folder
+from thunkad.optimise.nest import nested
+from thunkad.optimise.product_shapes import let_go
 from thunkad.optimise.purity import make_purity
+from thunkad.optimise.release import release
 from thunkad.optimise.tidy import tidy
 from thunkad.records import record, replace
 from thunkad.runtime import cotangents, shadows
@@ -72,6 +77,7 @@ class Generator:
         self.takes_shadows = self.seed_may_be_zero = False
         self.lasting = False  # whether the user may change containers between the forward and the reverse code
         self.values_of_bars: dict[str, str] = {}
+        self.shapes: dict[str, frozenset[str]] = {}
         # Container parameters that are changed in place, as they were.
         self.originals: dict[str, tuple[n.Expr, n.Expr]] = {}
 
@@ -147,7 +153,8 @@ class Generator:
         reverse = eliminate(propagate(reverse), {i for o in outputs for i in walk.names(o)}, self.purity)
         pullback = lazy_pullback(reverse, outputs, wanted, seed, sweeps.result, self.names)
         last = n.TupleExpr((sweeps.result, n.Name(pullback.name)))
-        return self.finish(name, self.params(), [*forward, n.Define(pullback), n.Return(last)])
+        function = self.finish(name, self.params(), [*forward, n.Define(pullback), n.Return(last)])
+        return nested(function, folder(self.resolved.kinds, self.shapes))
 
     # ------------------------------------------------------------ parts
 
@@ -172,6 +179,7 @@ class Generator:
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = make_bars(resolved, forward.active, self.names)
+        self.shapes = bars.shapes
         if shadowed or self.takes_shadows:
             self.open_shadows(bars, shadowed, wanted)
             bars.fetch(walk.names(last.value))
@@ -295,6 +303,17 @@ class Generator:
             order += walk.writes(s)
         return tuple(x for x in dict.fromkeys(order) if x in wanted)
 
+    def composed(self, function: n.Function) -> n.Function:
+        """``function``, finished, with its steps put together and early let go of what is no longer used."""
+        kinds = self.resolved.kinds
+        fold, known = folder(kinds, self.shapes), identities(function.body, kinds)
+        function.body = eliminate(propagate(let_go(function), lambda e: fold(known(e))), set(), self.purity)
+        function.body = delayed(function, self.holds_array)
+        function = nested(function, fold)
+        function.body = release(function.body, self.holds_array)
+        self.reached("clean", function)
+        return function
+
     def holds_array(self, name: str) -> bool:
         """Whether a name of the finished code holds an array: a value of the primal's, or its cotangent."""
         kind = self.resolved.kind(n.Name(self.values_of_bars.get(name, name)))
@@ -303,8 +322,9 @@ class Generator:
     def finish(self, name: str, params: list[n.Param], body: list[n.Stmt]) -> n.Function:
         line, filename = self.resolved.function.line, self.resolved.function.filename
         self.reached("saved", n.Function(name, params, body, (), line, filename))
+        fold = folder(self.resolved.kinds, self.shapes)
         for _ in range(2):
-            body = eliminate(propagate(body, folder(self.resolved.kinds)), set(), self.purity)
+            body = eliminate(propagate(body, fold), set(), self.purity)
         function = n.Function(name, params, comment_groups(tidy(body), self.resolved), (), line, filename)
         self.reached("clean", function)
         return function

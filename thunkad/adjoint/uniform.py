@@ -125,13 +125,8 @@ class _Elementwise:
 
     def product_shape(self, e: n.Expr) -> Shape:
         """The shape of the seed times a partial, the seed being a number."""
-        e = _without_conjugates(e)
-        seed = self.step.template.seed
-
-        def name(ident: str) -> Shape:
-            return SCALAR if ident == seed else self.shape(self.names.get(ident, n.Name(ident)))
-
-        return shape_of(e, name, _pinned)
+        e = walk.substitute(_without_conjugates(e), {**self.names, self.step.template.seed: n.Const(1.0)})
+        return shape_of(e, lambda ident: self.shape(n.Name(ident)), _pinned)
 
     def run(self) -> None:
         for operand, result in self.step.operands:

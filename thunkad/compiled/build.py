@@ -22,7 +22,6 @@ from thunkad.forward.linear import halves
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind
-from thunkad.optimise.release import release
 from thunkad.pipeline import reached
 from thunkad.records import field, record
 
@@ -103,9 +102,9 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
         function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
         if derivative_of(fn) is None:
-            function.body = release(function.body, generator.holds_array)
+            function = generator.composed(function)
     if derivative_of(fn) is not None and key.product != "vjp":
-        function, owner = whole(function, world)
+        function, owner = whole(function, world, key.kinds)
     slot = Slot(function.name, function)
     (call,) = world.load([function], [slot], owner)
     return Specialization(call, function, key, world)
@@ -130,10 +129,10 @@ def build_captured(fn: Any, world: World, key: Key, places: Captured) -> Special
     return Specialization(call, functions[0], key, world, linear)
 
 
-def whole(function: n.Function, world: World) -> tuple[n.Function, Any]:
+def whole(function: n.Function, world: World, kinds: tuple[Kind, ...]) -> tuple[n.Function, Any]:
     """A derivative of a derivative with all that it calls pasted, and in whose globals it runs."""
     halves = [s for key, p in world.pairs.items() if isinstance(key[0], Derivation) for s in (p.forward, p.reverse)]
-    made = world.derivations.whole(function, *halves)
+    made = world.derivations.whole(function, *halves, kinds=kinds if len(kinds) == len(function.params) else ())
     return made.function, made.owner
 
 

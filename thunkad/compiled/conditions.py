@@ -6,6 +6,7 @@ Every object that a test is about is a closure variable of the function, so that
 from __future__ import annotations
 
 import types
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from thunkad.compiled.guards import (
     is_leaf,
     same,
 )
-from thunkad.kinds.lattice import Kind, Known, Num, Opaque
-from thunkad.kinds.observe import kind_of
+from thunkad.kinds.lattice import Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
+from thunkad.kinds.observe import ONE_KIND, kind_of
 
+_ONE_KIND = [{cls} for cls in ONE_KIND]
 _TYPE_IS_ENOUGH = (str, bytes, range, slice)
 _DTYPE_KINDS = {"bool": "b", "int": "iu", "real": "f", "complex": "c"}
 
@@ -119,7 +121,20 @@ class Text:
             return f"{name} is not {self.ref(value)}"
         if isinstance(kind, Opaque) and cls in _TYPE_IS_ENOUGH:
             return is_class
+        if isinstance(kind, Sequence) and cls is list and {*map(type, value)} in _ONE_KIND:
+            return f"{is_class} or {{*{self.ref(map)}({self.ref(type)}, {name})}} != {self.ref({*map(type, value)})}"
+        if isinstance(kind, Tuple) and cls is tuple and _is_flat(kind.items):
+            length = f"{self.ref(len)}({name}) != {len(value)}"
+            return self.entries(f"{is_class} or {length}", name, enumerate(value), kind.items)
+        if isinstance(kind, Mapping) and cls is dict and kind.entries is not None:
+            if _is_flat([k for _, k in kind.entries]) and all(type(key) is str for key in value):
+                first = f"{is_class} or (*{name},) != {tuple(value)!r}"
+                return self.entries(first, name, value.items(), [k for _, k in kind.entries])
         return f"{self.ref(kind_of)}({name}) != {self.ref(kind)}"
+
+    def entries(self, first: str, name: str, values: Iterable[tuple[Any, Any]], kinds: Iterable[Kind]) -> str:
+        """``first``, and whether any entry of a container is of another kind than it was."""
+        return " or ".join((first, *(self.argument(f"{name}[{key!r}]", v, k) for (key, v), k in zip(values, kinds))))
 
     # ------------------------------------------------------------ the function
 
@@ -137,6 +152,11 @@ class Text:
             cells.update((v, c) for v, c in zip(self.free, self.fn.__closure__ or ()) if v in self.used)
         namespace = {} if self.fn is None else self.fn.__globals__
         return types.FunctionType(inner, namespace, name, None, tuple(cells[v] for v in inner.co_freevars))
+
+
+def _is_flat(kinds: Collection[Kind]) -> bool:
+    """Whether a container of entries of these kinds is tested entry by entry: they are few, none is a container."""
+    return len(kinds) <= 8 and all(isinstance(k, (Num, Known, Opaque)) for k in kinds)
 
 
 #: What a test may raise if what it is about is gone.

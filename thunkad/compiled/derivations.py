@@ -139,15 +139,19 @@ class Derivations:
         pull = self.pull(d, kinds, demand)
         return self.world.forwarding.slot_for(pull.function, pull.owner, (*kinds[: len(d.params)], seed_kind), moving)
 
-    def whole(self, function: n.Function, *slots: Slot) -> Made:
-        """``function`` with the code of ``slots`` pasted, as far as all of it runs in the globals of one function."""
+    def whole(self, function: n.Function, *slots: Slot, kinds: tuple[Kind, ...] = ()) -> Made:
+        """``function`` with the code of ``slots`` pasted, as far as all of it runs in the globals of one function.
+
+        ``kinds``: those of its parameters, where they are known.
+        """
         owners: list[Any] = []
         chosen: dict[int, n.Function | None] = {}
         for slot in slots:
             if slot.owner is None or not owners or slot.owner is owners[0]:
                 owners += [] if slot.owner is None else [slot.owner]
                 chosen[id(slot)] = slot.function
-        made = polished(pasted(function, lambda callee: chosen.get(id(callee))))
+        by_name = dict(zip((p.name for p in function.params), kinds))
+        made = polished(pasted(function, lambda callee: chosen.get(id(callee))), by_name)
         self.world.keep(made)
         return Made(made, owners[0] if owners else None)
 

@@ -261,7 +261,10 @@ class OfLibrary(Gradient):
 
 
 def _of_library(general: OfLibrary) -> Callable[..., Any]:
-    """A function that has an entrance for each number of arguments that it is called with."""
+    """A function that has an entrance for each number of arguments that it is called with, or for the only one."""
+    only = _parameters_of(general.f)
+    if only is not None:
+        return Entrance(root_of(general.f), 0, general, _stand_in(*only)).function(())
     by_count: dict[int, Any] = {}
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
@@ -269,19 +272,34 @@ def _of_library(general: OfLibrary) -> Callable[..., Any]:
             return general(args, kwargs)
         found = by_count.get(len(args))
         if found is None:
-            entrance = Entrance(root_of(general.f), 0, general, _stand_in(len(args)))
+            entrance = Entrance(root_of(general.f), 0, general, _stand_in(_numbered(len(args))))
             found = by_count[len(args)] = entrance.function(())
         return found(*args)
 
     return derivative
 
 
+def _parameters_of(f: Any) -> tuple[tuple[str, ...], str] | None:
+    """The parameters of ``f`` and what it is called, if it has no others but by keyword; None if that varies."""
+    while is_derivative(f):
+        f = f.__thunkad_derivative__.f
+    if isinstance(f, np.ufunc):
+        return _numbered(f.nin), f.__name__
+    if type(f) is not types.FunctionType or f.__defaults__ or not shape_of(f).is_plain or shape_of(f).keyword:
+        return None
+    return shape_of(f).positional, f.__name__
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"x{k}" for k in range(count)) if count > 1 else ("x",)[:count]
+
+
 @functools.cache
-def _stand_in(count: int) -> types.FunctionType:
-    """A Python function with so many parameters."""
-    names = [f"x{k}" for k in range(count)] if count > 1 else ["x"][:count]
+def _stand_in(names: tuple[str, ...], called: str = "function") -> types.FunctionType:
+    """A Python function with these parameters, which can't be passed by name."""
     namespace: dict[str, Any] = {}
-    exec(f"def function({', '.join(names)}): pass", namespace)
+    exec(f"def function({', '.join((*names, '/') if names else ())}): pass", namespace)
+    namespace["function"].__name__ = called
     return namespace["function"]  # type: ignore[no-any-return]
 
 

@@ -398,7 +398,7 @@ class World(Lookups):
 
     def load(self, functions: list[n.Function], slots: list[Slot], owner: Any) -> list[Callable[..., Any]]:
         """Print, compile and load generated functions where ``owner``'s code runs."""
-        emitted = emit(functions, namespace_of(owner))
+        emitted = emit(functions, namespace_of(owner), nest=True)
         names = [f.name for f in functions]
         lifted = lifted_functions(functions)
         loaded = load(emitted, names, owner, f"{functions[0].name} for {self.label}")

@@ -53,7 +53,7 @@ class Emitted:
     rules: dict[int, Place] = field(default_factory=dict)
 
 
-def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = None) -> Emitted:
+def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = None, nest: bool = False) -> Emitted:
     """Print ``functions`` and every function that they refer to as one module.
 
     Parameters
@@ -62,11 +62,13 @@ def emit(functions: list[n.Function], globals_of: Mapping[str, Any] | None = Non
         Their names should differ.
     globals_of : mapping, optional
         What the user's globals and closure variables are bound to, so that ``np`` need not be spelled in two ways.
+    nest : bool
+        Put steps together that were one line of the user's, see :mod:`thunkad.optimise.nest`.
     """
     with deep_recursion():
         linker = Linker(functions, globals_of)
         convert = Statements(linker)
-        tree = ast.Module(body=[convert.function(f) for f in linker.functions], type_ignores=[])
+        tree = ast.Module(body=[convert.function(f, nest) for f in linker.functions], type_ignores=[])
         text = print_module(tree, convert.comments)
         if convert.comments:
             plain = ast.Module(body=_without_comments(tree.body), type_ignores=[])

@@ -15,6 +15,7 @@ from thunkad.emit.linker import Linker, Scan, all_parameters
 from thunkad.errors import Place, ThunkadError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.optimise.nest import nested
 
 COMMENT = "__comment_%d__"
 
@@ -26,10 +27,10 @@ class Statements:
         self._linker = linker
         self.comments: list[str] = []
 
-    def function(self, f: n.Function) -> ast.FunctionDef:
-        """A function of the module."""
+    def function(self, f: n.Function, nest: bool = False) -> ast.FunctionDef:
+        """A function of the module; ``nest``: its steps put together where they were one line."""
         scan = self._linker.scans[id(f)]
-        return _Body(self._linker, scan, self.comments).define(f, self._linker.function_name(f))
+        return _Body(self._linker, scan, self.comments).define(nested(f) if nest else f, self._linker.function_name(f))
 
 
 class _Body:

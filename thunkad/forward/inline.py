@@ -8,7 +8,7 @@ dropped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from thunkad.analysis.sites import Site
@@ -18,8 +18,10 @@ from thunkad.forward.flatten import flattened
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Kind
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.optimise.dead import Purity, eliminate
+from thunkad.optimise.floats import identities
 from thunkad.optimise.purity import is_pure
 from thunkad.runtime.arrays import conjugate
 from thunkad.runtime.cotangents import dense
@@ -98,13 +100,16 @@ def rebound(s: n.Stmt, mapping: dict[str, n.Expr]) -> n.Stmt:
     return new
 
 
-def polished(function: n.Function) -> n.Function:
-    """``function`` in normal form, constants and copies folded, without what neither its result nor an effect needs."""
+def polished(function: n.Function, kinds: Mapping[str, Kind] | None = None) -> n.Function:
+    """``function`` in normal form, constants and copies folded, without what neither its result nor an effect needs.
+
+    ``kinds``: those of its parameters, where they are known.
+    """
     flat = flattened(function)
     body = flat.body
     for _ in range(4):
         before = _size(body)
-        body = forward_tuples(_with(flat, _Fold(body).block(body))).body
+        body = forward_tuples(_with(flat, _Fold(body, identities(body, kinds or {})).block(body))).body
         body = eliminate(body, set(), Purity(pure, lambda s: None, lambda s: None))
         if _size(body) == before:
             break
@@ -166,7 +171,8 @@ def _atoms(known: dict[str, n.Expr]) -> dict[str, n.Expr]:
 class _Fold:
     """Copies and constants put where they are read, and what that makes simpler."""
 
-    def __init__(self, body: list[n.Stmt]) -> None:
+    def __init__(self, body: list[n.Stmt], known: Callable[[n.Expr], n.Expr]) -> None:
+        self.known = known
         self.bound = Counter(w for s in walk.statements(body) for w in walk.writes(s))
         self.changes = any(_changes(s) for s in walk.statements(body))
 
@@ -209,7 +215,7 @@ class _Fold:
     def folded(self, e: n.Expr, known: dict[str, n.Expr]) -> n.Expr:
         """``e`` with what is known put in and made simpler; a copy that its author wrote (``x * 1.0``) stays one."""
         new = walk.substitute(e, known)
-        simple = simpler(new)
+        simple = self.known(simpler(new))
         if type(simple) is n.Name and type(e) in (n.Binary, n.Unary) and (self.changes or _has_literal(e)):
             return new
         return simple

@@ -73,7 +73,7 @@ def module_text(specialization: Specialization, world: World, owner: Any) -> str
     """``specialization`` with the callees that were compiled for it."""
     namespace = namespace_of(owner) or {}
     functions, rules = one_module(specialization.function, world, owner)
-    emitted = emit(functions, namespace)
+    emitted = emit(functions, namespace, nest=True)
     return standalone(emitted, namespace, getattr(owner, "__module__", None), Written(rules, rule_function))
 
 

@@ -78,7 +78,7 @@ def _list(value: Any, depth: int) -> Kind:
 
 def _items(values: Any, depth: int) -> Kind | None:
     types_seen = set(map(type, values))
-    if len(types_seen) == 1 and next(iter(types_seen)) in _ONE_KIND:
+    if len(types_seen) == 1 and next(iter(types_seen)) in ONE_KIND:
         return kind_of(next(iter(values)), depth + 1)
     out: Kind | None = None
     for v in values:
@@ -142,4 +142,4 @@ _QUICK: dict[type, Callable[[Any, int], Kind]] = {
     types.BuiltinMethodType: _builtin,
     functools.partial: _partial,
 }
-_ONE_KIND = {float, int, bool, complex, np.float64}
+ONE_KIND = {float, int, bool, complex, np.float64}

@@ -44,12 +44,12 @@ class _Groups:
 def is_adjoint(s: n.Stmt) -> bool:
     """Whether ``s`` builds cotangents."""
     if type(s) is n.Assign:
-        return _is_bar(s.target)
+        return is_bar(s.target)
     if type(s) is n.Update:
         root: n.Expr = s.target
         while type(root) in (n.Index, n.Attr):
             root = root.value
-        return type(root) is n.Name and _is_bar(root.id)
+        return type(root) is n.Name and is_bar(root.id)
     if type(s) is n.If:
         return any(is_adjoint(x) for x in (*s.body, *s.orelse) if type(x) is not n.Comment)
     if type(s) in (n.For, n.With):
@@ -57,5 +57,6 @@ def is_adjoint(s: n.Stmt) -> bool:
     return False
 
 
-def _is_bar(name: str) -> bool:
+def is_bar(name: str) -> bool:
+    """Whether a name is that of a cotangent."""
     return name.endswith(("_bar", "_bars")) or "_bar_" in name

@@ -12,20 +12,23 @@ from thunkad.runtime.arrays import stretch
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.elementwise import power_partial
 from thunkad.runtime.shapes import broadcast
+from thunkad.runtime.uniform import share
 
 _FLOAT_FUNCTIONS = frozenset(
     "sin cos tan exp log sqrt sinh cosh tanh arcsin arccos arctan expm1 log1p exp2 log2 log10 sign".split()
 )
 
+_EXACT_FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # products with these are not rounded
 
-def folder(kinds: Mapping[str, Kind]) -> Callable[[n.Expr], n.Expr]:
-    """The simplification of expressions over names of these kinds."""
-    return _Fold(kinds).expression
+
+def folder(kinds: Mapping[str, Kind], shapes: Mapping[str, object] | None = None) -> Callable[[n.Expr], n.Expr]:
+    """The simplification of expressions over names of these kinds; names of equal ``shapes`` are of the same shape."""
+    return _Fold(kinds, shapes or {}).expression
 
 
 class _Fold:
-    def __init__(self, kinds: Mapping[str, Kind]) -> None:
-        self.kinds = kinds
+    def __init__(self, kinds: Mapping[str, Kind], shapes: Mapping[str, object]) -> None:
+        self.kinds, self.shapes = kinds, shapes
 
     def expression(self, e: n.Expr) -> n.Expr:
         if type(e) in (n.Name, n.Const, n.Global, n.Ref, n.Closure, n.Lambda):
@@ -33,6 +36,8 @@ class _Fold:
         e = walk.map_expr(e, self.expression)
         if type(e) is n.Binary:
             return self.product(e) if e.op == "*" else e
+        if type(e) is n.Unary and e.op == "-":
+            return self.negative(e)
         if type(e) is n.Call and type(e.func) is n.Ref and not e.kwargs:
             return self.helper(e, e.func.value)
         return e
@@ -41,12 +46,18 @@ class _Fold:
         if function is power_partial and len(e.args) == 2:
             return self.power(e)
         if function is broadcast:
-            different = tuple(dict.fromkeys(e.args))
+            by_shape: dict[object, n.Expr] = {}
+            for a in e.args:
+                by_shape.setdefault(self.shapes.get(a.id, a) if type(a) is n.Name else a, a)
+            different = tuple(by_shape.values())
             if len(different) == 1 and type(different[0]) is n.Name:
                 return different[0]
             return n.Call(e.func, different) if len(different) > 1 else e
         if function is real_part and len(e.args) == 1 and self.is_real(e.args[0]):
             return e.args[0]
+        if function is share and len(e.args) == 3 and type(e.args[0]) is n.Call and e.args[0].func == e.func:
+            inner = e.args[0]
+            return n.Call(e.func, (inner.args[0], inner.args[1], e.args[2])) if inner.args[2] == e.args[1] else e
         if function is stretch and len(e.args) == 2 and e.args[0] == e.args[1]:
             return e.args[0]
         return e
@@ -80,6 +91,33 @@ class _Fold:
                     return other
                 if one.value == -1.0:
                     return n.Unary("-", other)
+        if type(e.left) is n.Unary and e.left.op == "-":  # -x * 0.5, -x * (2 * y)
+            x, y = e.left.operand, e.right
+            if _is_number(y):
+                return n.Binary("*", x, n.Const(-y.value))  # type: ignore[union-attr]
+            if type(y) is n.Binary and y.op == "*" and _is_number(y.left) and self.is_float(y.right):
+                return n.Binary("*", x, n.Binary("*", n.Const(-y.left.value), y.right))  # type: ignore[union-attr]
+        return self.scaled(e.left, e.right) or e
+
+    def scaled(self, factor: n.Expr, x: n.Expr) -> n.Expr | None:
+        """``factor * x`` as one product where ``x`` is one with a constant: ``200.0 * x`` for ``100.0 * (2 * x)``."""
+        if type(factor) is n.Binary and factor.op == "/":
+            top = self.scaled(factor.left, x)
+            return top and n.Binary("*", n.Binary("/", top.left, factor.right), top.right)  # type: ignore[union-attr]
+        if type(x) is not n.Binary or x.op != "*" or not (_is_number(factor) and _is_number(x.left)):
+            return None
+        if abs(x.left.value) not in _EXACT_FACTORS or not self.is_float(x.right):  # type: ignore[union-attr]
+            return None
+        return n.Binary("*", n.Const(factor.value * x.left.value), x.right)  # type: ignore[union-attr]
+
+    def negative(self, e: n.Unary) -> n.Expr:
+        """``-(c * x)`` and ``-(-x * y)`` with one sign less."""
+        x = e.operand
+        if type(x) is n.Binary and x.op in ("*", "/"):
+            if type(x.left) is n.Unary and x.left.op == "-" and self.is_float(x.left.operand):
+                return n.Binary(x.op, x.left.operand, x.right)
+            if _is_number(x.left) and self.is_float(x.right):
+                return n.Binary(x.op, n.Const(-x.left.value), x.right)
         return e
 
     # ------------------------------------------------------------ what an expression surely is
@@ -113,3 +151,7 @@ class _Fold:
             return type(e.value) in (int, float)
         kind = self.kinds.get(e.id) if type(e) is n.Name else None
         return isinstance(kind, Num) and kind.is_real
+
+
+def _is_number(e: n.Expr) -> bool:
+    return type(e) is n.Const and type(e.value) in (int, float)

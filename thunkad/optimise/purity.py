@@ -21,7 +21,7 @@ _PURE_BUILTINS = frozenset(
      reversed, round, set, slice, sorted, str, sum, tuple, type, zip, frozenset, callable, hasattr, all, any)
 )  # fmt: skip
 #: Helpers of generated code that change something, or run code of the user's.
-_CHANGING = frozenset(
+CHANGING = frozenset(
     ("pop", "index_add", "pull", "pull_kept", "pull_packed", "accumulate", "take_entry", "take_stored", "insert",
      "reverse", "update", "update_entry", "update_attribute", "take_moved", "change")
 )  # fmt: skip
@@ -60,7 +60,7 @@ def _helper_is_pure(e: n.Expr) -> bool:
     """Code that the compiler made itself: expressions over helpers and NumPy are pure, statements may write."""
     if type(e) is n.Call:
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        if name in _CHANGING or name.endswith("_pullback"):
+        if name in CHANGING or name.endswith("_pullback"):
             return False
         return type(e.func) in (n.Ref, n.Attr)
     return type(e) not in (n.Index, n.Attr, n.Global) or (type(e) is n.Attr and type(e.value) is not n.Name)

@@ -16,12 +16,7 @@ from thunkad.tangents import AbstractZero, InplaceableThunk, NotImplementedTange
 def accumulate(x_bar: Any, more: Any) -> Any:
     """``x_bar + more``, in place if ``x_bar`` can hold the sum; ``more`` is never changed."""
     if type(more) is np.ndarray and type(x_bar) is np.ndarray:
-        if (
-            x_bar.dtype is more.dtype
-            and x_bar.shape == more.shape
-            and is_buffer(x_bar)
-            and not np.may_share_memory(x_bar, more)
-        ):
+        if x_bar.dtype is more.dtype and x_bar.shape == more.shape and is_buffer(x_bar) and _apart(x_bar, more):
             x_bar += more
             return x_bar
     elif isinstance(more, InplaceableThunk) and not more.forced and is_buffer(x_bar):
@@ -35,7 +30,7 @@ def accumulate(x_bar: Any, more: Any) -> Any:
         return x_bar + more
     if np.ndim(more) and np.shape(more) != np.shape(x_bar):
         raise CotangentError(f"a cotangent of shape {np.shape(more)} was added to one of shape {np.shape(x_bar)}")
-    if is_buffer(x_bar) and np.result_type(x_bar, more) == x_bar.dtype and not np.may_share_memory(x_bar, more):
+    if is_buffer(x_bar) and np.result_type(x_bar, more) == x_bar.dtype and _apart(x_bar, more):
         x_bar += more
         return x_bar
     return x_bar + more
@@ -55,14 +50,19 @@ def summed(a: Any, b: Any, x: Any) -> Any:
     return accumulate(total, b)
 
 
+def _apart(x_bar: np.ndarray, more: Any) -> bool:
+    """Whether two arrays surely share no memory: each has its own, or it is seen from where they lie."""
+    if x_bar.base is None and getattr(more, "base", x_bar) is None:
+        return x_bar is not more
+    return not np.may_share_memory(x_bar, more)
+
+
 def is_buffer(x_bar: Any) -> bool:
     """Whether ``x_bar`` is memory to add into: a plain writeable array none of whose elements share memory."""
-    return (
-        type(x_bar) is np.ndarray
-        and x_bar.flags.writeable
-        and x_bar.dtype.kind in "fc"
-        and (x_bar.flags.forc or 0 not in x_bar.strides or x_bar.size < 2)
-    )
+    if type(x_bar) is not np.ndarray or x_bar.dtype.kind not in "fc":
+        return False
+    flags = x_bar.flags
+    return flags.writeable and (flags.forc or 0 not in x_bar.strides or x_bar.size < 2)
 
 
 def _add(x_bar: Any, more: InplaceableThunk) -> Any:

@@ -11,20 +11,25 @@ import numpy as np
 
 from thunkad.runtime.arrays import expand, stretch, unbroadcast
 from thunkad.runtime.products import as_conjugate, matmul_left_bar, matmul_right_bar
-from thunkad.runtime.shaped import shape_only
+from thunkad.runtime.shaped import Shaped, shape_only
 from thunkad.runtime.shapes import matmul_shape
 
 
 @shape_only("x")
 def count(x: Any) -> int:
     """The number of elements of ``x``; one if it has none, as a divisor."""
-    return int(np.size(x)) or 1
+    return size_of(x) or 1
+
+
+def size_of(x: Any) -> int:
+    """``np.size(x)``, without its price for an array."""
+    return x.size if type(x) in (np.ndarray, Shaped) else int(np.size(x))
 
 
 @shape_only("y", "x")
 def share(y_bar: Any, y: Any, x: Any) -> Any:
     """The uniform cotangent ``y_bar`` of ``y`` summed over the axes along which ``x`` was broadcast to ``y``."""
-    size, whole = np.size(x), np.size(y)
+    size, whole = size_of(x), size_of(y)
     return y_bar if size == whole else y_bar * (whole / (size or 1))
 
 
@@ -34,6 +39,8 @@ def fitted(product: Any, y: Any, x: Any) -> Any:
 
     ``product`` is fresh, and so is the result.
     """
+    if type(product) is type(x) is np.ndarray and product.shape == x.shape == y.shape:
+        return product
     found = unbroadcast(stretch(product, y), x)
     return found.copy() if isinstance(found, np.ndarray) and not found.flags.writeable else found
 
