@@ -9,6 +9,7 @@ import pytest
 
 import thunkad as ad
 from thunkad.compiled.root import root_of
+from thunkad.kinds.observe import kind_of
 
 
 def loss(x, y=3.0, *, n=1):
@@ -144,3 +145,72 @@ def test_rules_that_change_while_a_derivative_is_on_the_short_way():
             ad.rrule(g)(rule(float(k)))
             assert gradient(2.0) == gradient(2.0) == k
     assert root_of(f).rebuilds == 4
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [[1.0, 2.0], [3.0], [1.0, 2], [2, 1.0], [1, 2], [], [np.float64(2.0)]],
+        [(1.0, 2.0), (1.0, 2), (1.0, 2.0), (1.0,), [1.0, 2.0]],
+    ],
+    ids=["lists", "tuples"],
+)
+def test_entries_are_told_apart(points):
+    def squares(p):
+        total = 0.0
+        for x in p:
+            total = total + x * x
+        return total
+
+    gradient = ad.grad(squares)
+    for _ in range(3):
+        for p in points:
+            assert gradient(p) == type(p)(2.0 * x for x in p)
+    assert len(root_of(squares).specializations) == len(set(map(kind_of, points)))
+
+
+def weighted(p):
+    return np.sum(p["a"] * p["b"])
+
+
+def test_entries_of_dicts_are_told_apart():
+    gradient, ones = ad.grad(weighted), np.ones(2)
+    points = [
+        {"a": 2.0, "b": 3.0},
+        {"b": 3.0, "a": 2.0},
+        {"a": 2.0, "b": 3},
+        {"a": ones, "b": 3.0},
+        {"a": ones, "b": ones[None]},
+        {"a": 2.0, "b": 3.0, "more": "text"},
+        {"a": 2.0, "b": 3.0, "more": [1.0]},
+    ]
+    for _ in range(3):
+        for p in points:
+            found = gradient(p)
+            assert list(found) == list(p)
+            np.testing.assert_allclose(found["a"], p["b"] if np.ndim(p["a"]) == 0 else ones * np.reshape(p["b"], -1))
+    for wrong in ({"a": 2.0}, None, 1.0):
+        with pytest.raises((KeyError, TypeError, ad.ThunkadError)):
+            gradient(wrong)
+    assert gradient(points[0])["a"] == 3.0
+
+
+def test_a_derivative_of_a_library_function_is_entered_like_any_other():
+    second = ad.grad(ad.grad(np.sin))
+    for x in (0.5, np.float32(0.5), 0.5):
+        np.testing.assert_allclose(second(x), -np.sin(x), rtol=1e-6)
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"sin\(\) missing a required argument: 'x'"):
+            second()
+        with pytest.raises(ad.ThunkadError):
+            second(0.5, 1.0)
+        with pytest.raises(ad.ThunkadError):
+            second(x=0.5)
+    assert ad.grad(np.multiply, argnums=(0, 1))(2.0, 3.0) == (3.0, 2.0)
+
+
+def test_a_derivative_of_a_derivative_has_its_parameters():
+    second = ad.grad(ad.grad(lambda x, y: x**3 * y))
+    assert second(2.0, 1.0) == 12.0
+    with pytest.raises(TypeError, match="missing a required argument: 'y'"):
+        second(2.0)

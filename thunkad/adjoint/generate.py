@@ -15,6 +15,7 @@ from thunkad.adjoint.mutation import shadowed_names, shadowed_params, written_pa
 from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, aliases_of, find_aliases
+from thunkad.analysis.common import computed_once
 from thunkad.analysis.plain import plain_arrays
 from thunkad.analysis.resolution import unbound_at_heads
 from thunkad.analysis.sites import Resolved
@@ -68,12 +69,16 @@ class Generator:
         reached: Callable[[str, Any], None] = lambda stage, form: None,
         sharing: Sharing = NOTHING_SHARED,
     ) -> None:
+        sharing = replace(sharing, volatile=(*sharing.volatile, *volatile_sources(resolved)))
+        aliases = aliases_of(resolved).copy() if sharing == NOTHING_SHARED else find_aliases(resolved, sharing)
+        self.same: dict[str, str] = {}  # names that hold what another one does
+        if not aliases.mutated and not debugging.enabled:
+            resolved, self.same = computed_once(resolved)
+            aliases = find_aliases(resolved, sharing) if self.same else aliases
         self.resolved, self.callees, self.purity = resolved, callees, make_purity(user_pure)
         self.reached = reached  # told of each stage that the code has reached
         self.names = Names(walk.taken_names(resolved.function))
-        sharing = replace(sharing, volatile=(*sharing.volatile, *volatile_sources(resolved)))
-        self.sharing = sharing
-        self.aliases = aliases_of(resolved).copy() if sharing == NOTHING_SHARED else find_aliases(resolved, sharing)
+        self.sharing, self.aliases = sharing, aliases
         self.takes_shadows = self.seed_may_be_zero = False
         self.lasting = False  # whether the user may change containers between the forward and the reverse code
         self.values_of_bars: dict[str, str] = {}
@@ -201,6 +206,8 @@ class Generator:
             checked = seed(last.value)
             if type(checked) is n.Call:
                 body.append(n.Effect(checked, line=last.line))
+        if self.same:
+            bars.out = walk.rename(bars.out, self.same)
         self.values_of_bars = {bar: x for x, bar in bars.spelled.items()}
         raw = [*body, n.Comment("reverse"), *bars.out, n.Return(last.value)]
         self.reached(
@@ -308,7 +315,7 @@ class Generator:
         kinds = self.resolved.kinds
         fold, known = folder(kinds, self.shapes), identities(function.body, kinds)
         function.body = eliminate(propagate(let_go(function), lambda e: fold(known(e))), set(), self.purity)
-        function.body = delayed(function, self.holds_array)
+        function.body = delayed(function, self.holds_array, self.values_of_bars)
         function = nested(function, fold)
         function.body = release(function.body, self.holds_array)
         self.reached("clean", function)

@@ -107,9 +107,11 @@ def polished(function: n.Function, kinds: Mapping[str, Kind] | None = None) -> n
     """
     flat = flattened(function)
     body = flat.body
+    bound = walk.assigned(body)
+    kinds = {x: kind for x, kind in (kinds or {}).items() if x not in bound}
     for _ in range(4):
         before = _size(body)
-        body = forward_tuples(_with(flat, _Fold(body, identities(body, kinds or {})).block(body))).body
+        body = forward_tuples(_with(flat, _Fold(body, identities(body, kinds)).block(body))).body
         body = eliminate(body, set(), Purity(pure, lambda s: None, lambda s: None))
         if _size(body) == before:
             break

@@ -11,11 +11,11 @@ for total, in reversed(saved):
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import replace
 
 
 def simple_loops(block: list[n.Stmt], reads: Counter[str], writes: Counter[str]) -> list[n.Stmt]:

@@ -10,7 +10,7 @@ only past statements that neither change what it reads nor do anything else that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from thunkad.optimise.purity import CHANGING
 IsArray = Callable[[str], bool]
 
 
-def delayed(function: n.Function, is_array: IsArray) -> list[n.Stmt]:
-    """The body of ``function`` with its temporaries where they are read."""
+def delayed(function: n.Function, is_array: IsArray, buffers: Collection[str]) -> list[n.Stmt]:
+    """The body of ``function`` with its temporaries where they are read; ``buffers``: names of cotangents."""
     body = list(function.body)
     read, written = counts(body)
     free = {p.name for p in function.params}  # what holds no memory of this function's
@@ -47,7 +47,7 @@ def delayed(function: n.Function, is_array: IsArray) -> list[n.Stmt]:
         to = _place(s.target, body, at, place[id(reader)])
         operands = set(walk.names(s.value))
         lost = [i for i in operands - free if is_array(i) and not any(place[id(x)] >= to for x in readers[i])]
-        if len(lost) <= 1 and all(_may_pass(operands, x) or _is_view(x, is_array) for x in body[at + 1 : to]):
+        if len(lost) <= 1 and all(_may_pass(operands, x, buffers) or _is_view(x, is_array) for x in body[at + 1 : to]):
             body[at:to] = [*body[at + 1 : to], s]
             place.update((id(x), k) for k, x in enumerate(body[at:to], at))
     return body
@@ -94,14 +94,14 @@ def _is_plain(e: n.Expr) -> bool:
     return type(e) in (n.Binary, n.Unary, *n.ATOMS) and getattr(e, "op", "") != "@"
 
 
-def _may_pass(operands: set[str], s: n.Stmt) -> bool:
+def _may_pass(operands: set[str], s: n.Stmt, buffers: Collection[str]) -> bool:
     """Whether what reads ``operands`` is the same before and after ``s``."""
     if type(s) is n.Comment:
         return True
     if operands.intersection(walk.writes(s)):
         return False
     if type(s) is n.Update and type(s.target) is n.Index and type(s.target.value) is n.Name:
-        return is_bar(s.target.value.id) and not any(map(is_bar, operands)) and _is_quiet(s.value)
+        return s.target.value.id in buffers and not any(map(is_bar, operands)) and _is_quiet(s.value)
     if type(s) is n.Effect:
         return _is_quiet(s.value)
     return _is_step(s) or (type(s) is n.Assign and not isinstance(s.site, Site) and _is_quiet(s.value))

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.optimise.carried import simple_loops
+from thunkad.records import replace
 
 Fold = Callable[[n.Expr], n.Expr]
 TEMPORARY = re.compile(r"t\d+(_\d+)*(_(bar|dot)(_\d+)*)*$")

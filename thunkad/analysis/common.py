@@ -1,0 +1,92 @@
+"""Values that one line or the next computes again, computed once: ``x[i] * np.sin(x[i])`` reads the element once.
+
+Only where nothing is changed in place, and only arithmetic and parts of arrays: these are the same object or an equal
+one, and nobody can tell.  The reverse sweep then adds up what the uses contribute before it goes on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.sites import Resolved, Site
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Num
+from thunkad.records import replace
+
+_TEMPORARY = re.compile(r"t\d+$")
+
+
+def computed_once(resolved: Resolved) -> tuple[Resolved, dict[str, str]]:
+    """``resolved`` with copies in place of temporaries that hold what another name of the block does, and which do."""
+    work = _Common(resolved)
+    body = work.block(resolved.function.body)
+    if not work.same:
+        return resolved, {}
+    cache = {k: v for k, v in resolved.cache.items() if k != "aliases"}
+    made = replace(resolved, function=replace(resolved.function, body=body), sites=work.sites, cache=cache)
+    return made, work.same
+
+
+class _Common:
+    def __init__(self, resolved: Resolved) -> None:
+        self.resolved, self.sites = resolved, dict(resolved.sites)
+        self.same: dict[str, str] = {}
+        self.bound = Counter(w for s in walk.statements(resolved.function.body) for w in walk.writes(s))
+
+    def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
+        known: dict[n.Expr, str] = {}
+        out: list[n.Stmt] = []
+        for s in block:
+            once = type(s) is n.Assign and self.bound[s.target] == 1 and self.is_pure(s)
+            first = known.get(s.value) if once else None  # type: ignore[attr-defined]
+            if first is not None and _TEMPORARY.match(s.target):  # type: ignore[attr-defined]
+                out.append(n.Assign(s.target, n.Name(first), line=s.line))  # type: ignore[attr-defined]
+                self.same[s.target] = first  # type: ignore[attr-defined]
+                continue
+            new = self.inside(s)
+            out.append(new)
+            rebound = walk.assigned([s])
+            known = {e: x for e, x in known.items() if not rebound.intersection((x, *walk.names(e)))}
+            if once:
+                known[s.value] = s.target  # type: ignore[attr-defined]
+        return out
+
+    def inside(self, s: Any) -> n.Stmt:
+        if type(s) is n.If:
+            new: n.Stmt = replace(s, body=self.block(s.body), orelse=self.block(s.orelse))
+        elif type(s) in (n.For, n.While):
+            new = replace(s, body=self.block(s.body))
+        else:
+            return s  # type: ignore[no-any-return]
+        if id(s) in self.sites:
+            self.sites[id(new)] = self.sites[id(s)]
+        return new
+
+    def is_pure(self, s: n.Assign) -> bool:
+        """Whether ``s`` is arithmetic of the library's on numbers and arrays, or takes a part of an array."""
+        e = s.value
+        if type(e) is n.Index:
+            parts = e.index.items if type(e.index) is n.TupleExpr else (e.index,)
+            kind = self.resolved.kind(e.value)
+            return isinstance(kind, Num) and kind.form == "array" and all(map(self.is_basic, parts))
+        site = self.sites.get(id(s))
+        if not isinstance(site, Site) or site.how not in ("rule", "constant") or site.kwargs:
+            return False
+        if type(e) not in (n.Binary, n.Unary, n.Call) or (site.entry is not None and site.entry.layer != "library"):
+            return False
+        elementwise = isinstance(site.callee, np.ufunc) and site.callee.nout == 1
+        numbers = all(isinstance(k, Num) for k in (*site.kinds, site.result))
+        return numbers and (elementwise or getattr(site.callee, "__module__", None) == "math")
+
+    def is_basic(self, index: n.Expr) -> bool:
+        if type(index) is n.Slice:
+            return all(p is None or self.is_basic(p) for p in (index.lower, index.upper, index.step))
+        if type(index) is n.Const:
+            return index.value is None or index.value is Ellipsis or type(index.value) is int
+        kind = self.resolved.kind(index)
+        return isinstance(kind, Num) and kind.is_scalar and kind.field == "int"
