@@ -111,7 +111,7 @@ class Generator:
             sweeps.bars.links, reverse, self.names, packed=False, maybe_unbound=unbound_at_heads(self.resolved.function)
         )
         body = open_lists(sweeps.forward, lists) + reverse + [n.Return(last)]
-        return self.finish(name, self.params(), body)
+        return self.finish(name, self.params(), body, whole=True)
 
     def pair(
         self, forward_name: str, reverse_name: str, wanted: tuple[str, ...], results: tuple[int, ...] | None = None
@@ -312,11 +312,8 @@ class Generator:
 
     def composed(self, function: n.Function) -> n.Function:
         """``function``, finished, with its steps put together and early let go of what is no longer used."""
-        kinds = self.resolved.kinds
-        fold, known = folder(kinds, self.shapes), identities(function.body, kinds)
-        function.body = eliminate(propagate(let_go(function), lambda e: fold(known(e))), set(), self.purity)
         function.body = delayed(function, self.holds_array, self.values_of_bars)
-        function = nested(function, fold)
+        function = nested(function, folder(self.resolved.kinds, self.shapes))
         function.body = release(function.body, self.holds_array)
         self.reached("clean", function)
         return function
@@ -326,12 +323,15 @@ class Generator:
         kind = self.resolved.kind(n.Name(self.values_of_bars.get(name, name)))
         return isinstance(kind, Num) and not kind.is_scalar
 
-    def finish(self, name: str, params: list[n.Param], body: list[n.Stmt]) -> n.Function:
+    def finish(self, name: str, params: list[n.Param], body: list[n.Stmt], whole: bool = False) -> n.Function:
+        """``whole``: forward and reverse code is one straight line."""
         line, filename = self.resolved.function.line, self.resolved.function.filename
         self.reached("saved", n.Function(name, params, body, (), line, filename))
         fold = folder(self.resolved.kinds, self.shapes)
-        for _ in range(2):
-            body = eliminate(propagate(body, fold), set(), self.purity)
+        body = eliminate(propagate(body, fold), set(), self.purity)
+        known = identities(body, self.resolved.kinds) if whole else lambda e: e
+        body = let_go(body, {p.name for p in params}) if whole else body
+        body = eliminate(propagate(body, lambda e: fold(known(e))), set(), self.purity)
         function = n.Function(name, params, comment_groups(tidy(body), self.resolved), (), line, filename)
         self.reached("clean", function)
         return function

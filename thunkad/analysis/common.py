@@ -36,22 +36,24 @@ class _Common:
     def __init__(self, resolved: Resolved) -> None:
         self.resolved, self.sites = resolved, dict(resolved.sites)
         self.same: dict[str, str] = {}
-        self.bound = Counter(w for s in walk.statements(resolved.function.body) for w in walk.writes(s))
+        bound = Counter(w for s in walk.statements(resolved.function.body) for w in walk.writes(s))
+        bound.update(p.name for p in resolved.function.params)
+        self.rebound = {name for name, count in bound.items() if count > 1}
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         known: dict[n.Expr, str] = {}
         out: list[n.Stmt] = []
         for s in block:
-            once = type(s) is n.Assign and self.bound[s.target] == 1 and self.is_pure(s)
+            once = type(s) is n.Assign and s.target not in self.rebound and self.is_pure(s)
             first = known.get(s.value) if once else None  # type: ignore[attr-defined]
             if first is not None and _TEMPORARY.match(s.target):  # type: ignore[attr-defined]
                 out.append(n.Assign(s.target, n.Name(first), line=s.line))  # type: ignore[attr-defined]
                 self.same[s.target] = first  # type: ignore[attr-defined]
                 continue
-            new = self.inside(s)
-            out.append(new)
-            rebound = walk.assigned([s])
-            known = {e: x for e, x in known.items() if not rebound.intersection((x, *walk.names(e)))}
+            out.append(self.inside(s))
+            again = self.rebound.intersection(walk.assigned([s]) if walk.blocks(s) else walk.writes(s))
+            if again:
+                known = {e: x for e, x in known.items() if not again.intersection(walk.names(e))}
             if once:
                 known[s.value] = s.target  # type: ignore[attr-defined]
         return out

@@ -94,7 +94,7 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     # what vjp keeps for its pullback must survive that the caller changes the arguments or the value meanwhile
     sharing = Sharing(volatile=names_outside(resolved)) if key.product == "vjp" else NOTHING_SHARED
     generator = Generator(resolved, world, world.is_pure, reached, sharing)
-    base = resolved.function.name
+    base, nest = resolved.function.name, True
     if key.product == "vjp":
         function = generator.vjp(f"{base}_vjp", key.wanted, key.has_aux)
     else:
@@ -102,11 +102,11 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
         function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
         if derivative_of(fn) is None:
-            function = generator.composed(function)
+            function, nest = generator.composed(function), False
     if derivative_of(fn) is not None and key.product != "vjp":
         function, owner = whole(function, world, key.kinds)
     slot = Slot(function.name, function)
-    (call,) = world.load([function], [slot], owner)
+    (call,) = world.load([function], [slot], owner, nest)
     return Specialization(call, function, key, world)
 
 

@@ -396,9 +396,11 @@ class World(Lookups):
         self.late_now()
         return n.Ref("pull_packed", self.dispatch.packed)
 
-    def load(self, functions: list[n.Function], slots: list[Slot], owner: Any) -> list[Callable[..., Any]]:
-        """Print, compile and load generated functions where ``owner``'s code runs."""
-        emitted = emit(functions, namespace_of(owner), nest=True)
+    def load(
+        self, functions: list[n.Function], slots: list[Slot], owner: Any, nest: bool = True
+    ) -> list[Callable[..., Any]]:
+        """Print, compile and load generated functions where ``owner``'s code runs (``nest``: as for :func:`emit`)."""
+        emitted = emit(functions, namespace_of(owner), nest)
         names = [f.name for f in functions]
         lifted = lifted_functions(functions)
         loaded = load(emitted, names, owner, f"{functions[0].name} for {self.label}")

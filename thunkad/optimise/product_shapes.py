@@ -21,13 +21,14 @@ from thunkad.optimise.dead import Live
 from thunkad.optimise.purity import MATMUL_SHAPE
 
 
-def let_go(function: n.Function) -> list[n.Stmt]:
-    """The body of ``function``, whose straight line alone is looked at."""
-    body = list(function.body)
+def let_go(block: list[n.Stmt], params: set[str]) -> list[n.Stmt]:
+    """The body of a function with these parameters, of which the straight line alone is looked at."""
+    if not any(_is_product(s) for s in block):
+        return block
+    body = list(block)
     bound = Counter(w for s in walk.statements(body) for w in walk.writes(s))
-    bound.update(p.name for p in function.params)
+    bound.update(params)
     read = [_read(s) for s in body]
-    params = {p.name for p in function.params}
     for at, s in enumerate(body):
         if not _is_product(s) or bound[s.target] != 1:  # type: ignore[attr-defined]
             continue
