@@ -88,8 +88,19 @@ class Generator:
 
     # ------------------------------------------------------------ the three products
 
-    def gradient(self, name: str, wanted: tuple[str, ...], single: bool, with_value: bool, has_aux: bool) -> n.Function:
-        """``name(params) -> gradients`` or ``(value, gradients)``; the function's result must be one real number."""
+    def gradient(
+        self,
+        name: str,
+        wanted: tuple[str, ...],
+        single: bool,
+        with_value: bool = False,
+        has_aux: bool = False,
+        compose: bool = True,
+    ) -> n.Function:
+        """``name(params) -> gradients`` or ``(value, gradients)``; the function's result must be one real number.
+
+        ``compose``: nothing else is made of it, so that its steps may be put together.
+        """
         sweeps = self.sweeps(wanted, lambda result: self.gradient_seed(result, has_aux), (0,) if has_aux else None)
         outputs = [self.output(sweeps, p) for p in wanted]
         reverse = sweeps.bars.out
@@ -111,7 +122,7 @@ class Generator:
             sweeps.bars.links, reverse, self.names, packed=False, maybe_unbound=unbound_at_heads(self.resolved.function)
         )
         body = open_lists(sweeps.forward, lists) + reverse + [n.Return(last)]
-        return self.finish(name, self.params(), body, whole=True)
+        return self.finish(name, self.params(), body, True, compose)
 
     def pair(
         self, forward_name: str, reverse_name: str, wanted: tuple[str, ...], results: tuple[int, ...] | None = None
@@ -315,7 +326,6 @@ class Generator:
         function.body = delayed(function, self.holds_array, self.values_of_bars)
         function = nested(function, folder(self.resolved.kinds, self.shapes))
         function.body = release(function.body, self.holds_array)
-        self.reached("clean", function)
         return function
 
     def holds_array(self, name: str) -> bool:
@@ -323,8 +333,10 @@ class Generator:
         kind = self.resolved.kind(n.Name(self.values_of_bars.get(name, name)))
         return isinstance(kind, Num) and not kind.is_scalar
 
-    def finish(self, name: str, params: list[n.Param], body: list[n.Stmt], whole: bool = False) -> n.Function:
-        """``whole``: forward and reverse code is one straight line."""
+    def finish(
+        self, name: str, params: list[n.Param], body: list[n.Stmt], whole: bool = False, compose: bool = False
+    ) -> n.Function:
+        """``whole``: forward and reverse code is one straight line; ``compose``: see :meth:`gradient`."""
         line, filename = self.resolved.function.line, self.resolved.function.filename
         self.reached("saved", n.Function(name, params, body, (), line, filename))
         fold = folder(self.resolved.kinds, self.shapes)
@@ -333,6 +345,7 @@ class Generator:
         body = let_go(body, {p.name for p in params}) if whole else body
         body = eliminate(propagate(body, lambda e: fold(known(e))), set(), self.purity)
         function = n.Function(name, params, comment_groups(tidy(body), self.resolved), (), line, filename)
+        function = self.composed(function) if compose else function
         self.reached("clean", function)
         return function
 

@@ -100,9 +100,9 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     else:
         with_value = key.product == "value_and_grad"
         name = f"{base}_value_and_grad" if with_value else f"{base}_grad"
-        function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux)
-        if derivative_of(fn) is None:
-            function, nest = generator.composed(function), False
+        alone = derivative_of(fn) is None
+        function = generator.gradient(name, key.wanted, key.single, with_value, key.has_aux, compose=alone)
+        nest = not alone
     if derivative_of(fn) is not None and key.product != "vjp":
         function, owner = whole(function, world, key.kinds)
     slot = Slot(function.name, function)
