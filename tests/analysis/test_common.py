@@ -101,3 +101,22 @@ def test_not_random_numbers():
         return x * np.random.default_rng(0).standard_normal() + np.random.rand() - np.random.rand()
 
     assert text(f, 1.0).count("rand()") == 2
+
+
+def test_what_is_handed_out_stays_two_objects():
+    def f(x):
+        return np.sum(x * 2.0) + np.sum(x * 2.0), [x * 2.0, x * 2.0, np.sin(x), np.sin(x)]
+
+    _, (first, second, third, fourth) = ad.grad(f, has_aux=True)(np.ones(2))
+    first += 1.0
+    third += 1.0
+    np.testing.assert_array_equal(second, [2.0, 2.0])
+    np.testing.assert_array_equal(fourth, np.sin([1.0, 1.0]))
+
+
+def test_what_is_computed_from_it_is_computed_once_too():
+    def f(x):
+        return np.sum(np.sin(x[1:]) * np.cos(np.sin(x[1:])))
+
+    assert text(f, np.ones(3)).count("np.sin(") == 2  # the other one is of the cosine's derivative
+    check_grads(f, np.array([0.3, 0.7, 0.2]))

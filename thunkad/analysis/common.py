@@ -19,6 +19,7 @@ from thunkad.kinds.lattice import Num
 from thunkad.records import replace
 
 _TEMPORARY = re.compile(r"t\d+$")
+_REDUCE = (np.sum, np.mean, np.prod, np.max, np.min, np.dot, np.matmul)
 
 
 def computed_once(resolved: Resolved) -> tuple[Resolved, dict[str, str]]:
@@ -39,13 +40,25 @@ class _Common:
         bound = Counter(w for s in walk.statements(resolved.function.body) for w in walk.writes(s))
         bound.update(p.name for p in resolved.function.params)
         self.rebound = {name for name, count in bound.items() if count > 1}
+        # Arrays that the caller may get hold of: one of them must not turn out to be another.
+        self.handed_on = {
+            name
+            for s in walk.statements(resolved.function.body)
+            if not self.only_reads(s)
+            for name in walk.reads(s)
+            if not self.is_scalar(name)
+        }
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         known: dict[n.Expr, str] = {}
         out: list[n.Stmt] = []
         for s in block:
-            once = type(s) is n.Assign and s.target not in self.rebound and self.is_pure(s)
-            first = known.get(s.value) if once else None  # type: ignore[attr-defined]
+            once = type(s) is n.Assign and s.target not in self.rebound | self.handed_on and self.is_pure(s)
+            if not once:
+                first = None
+            else:
+                value = walk.substitute(s.value, {x: n.Name(y) for x, y in self.same.items()})  # type: ignore[attr-defined]
+                first = known.get(value)
             if first is not None and _TEMPORARY.match(s.target):  # type: ignore[attr-defined]
                 out.append(n.Assign(s.target, n.Name(first), line=s.line))  # type: ignore[attr-defined]
                 self.same[s.target] = first  # type: ignore[attr-defined]
@@ -55,7 +68,7 @@ class _Common:
             if again:
                 known = {e: x for e, x in known.items() if not again.intersection(walk.names(e))}
             if once:
-                known[s.value] = s.target  # type: ignore[attr-defined]
+                known[value] = s.target  # type: ignore[attr-defined]
         return out
 
     def inside(self, s: Any) -> n.Stmt:
@@ -76,14 +89,28 @@ class _Common:
             parts = e.index.items if type(e.index) is n.TupleExpr else (e.index,)
             kind = self.resolved.kind(e.value)
             return isinstance(kind, Num) and kind.form == "array" and all(map(self.is_basic, parts))
+        return self.is_arithmetic(s)
+
+    def is_arithmetic(self, s: n.Assign) -> bool:
         site = self.sites.get(id(s))
         if not isinstance(site, Site) or site.how not in ("rule", "constant") or site.kwargs:
             return False
-        if type(e) not in (n.Binary, n.Unary, n.Call) or (site.entry is not None and site.entry.layer != "library"):
+        if type(s.value) not in (n.Binary, n.Unary, n.Call) or (site.entry and site.entry.layer != "library"):
             return False
         elementwise = isinstance(site.callee, np.ufunc) and site.callee.nout == 1
         numbers = all(isinstance(k, Num) for k in (*site.kinds, site.result))
         return numbers and (elementwise or getattr(site.callee, "__module__", None) == "math")
+
+    def only_reads(self, s: n.Stmt) -> bool:
+        """Whether what ``s`` makes of what it reads is another object, with memory of its own."""
+        site = self.sites.get(id(s))
+        if type(s) is n.Assign and isinstance(site, Site) and site.callee in _REDUCE and not site.kwargs:
+            return True
+        return type(s) is n.Assign and self.is_arithmetic(s)
+
+    def is_scalar(self, name: str) -> bool:
+        kind = self.resolved.kind(n.Name(name))
+        return isinstance(kind, Num) and kind.is_scalar
 
     def is_basic(self, index: n.Expr) -> bool:
         if type(index) is n.Slice:
