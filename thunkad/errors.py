@@ -40,6 +40,10 @@ class ThunkadError(Exception):
             parts.append(f"  {hint}")
         super().__init__("\n".join(parts))
 
+    def at(self, place: Place) -> ThunkadError:
+        """The same error with ``place``, if it has none."""
+        return self if self.place is not None else type(self)(self.message, place, self.hint)
+
 
 class UnsupportedSyntaxError(ThunkadError):
     """The function uses a construct that can't be differentiated."""
@@ -50,7 +54,7 @@ class SourceUnavailableError(ThunkadError):
 
 
 class NoRuleError(ThunkadError):
-    """A function without Python source has no rule."""
+    """A function without Python source, or one of a library that can't be looked into, has no rule."""
 
 
 class RuleError(ThunkadError):

@@ -40,9 +40,11 @@ from thunkad.kinds.lattice import PY_INT, Kind, Tuple, is_iterable
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
+from thunkad.runtime.untouched import untouched
 
 CHECKED = "iter"  # of a loop: that its iterable is one has to be checked even if its body has nothing to do
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
+UNTOUCHED = n.Ref("untouched", untouched)
 
 
 class Callees(Protocol):
@@ -132,6 +134,8 @@ class Forward:
         new = plain(walk.map_stmt(s, lambda e: e), site)
         if site is not None:
             new.site = site
+            if site.why is not None:
+                watch(new)
         return new
 
     def as_name(self, e: n.Expr, s: n.Stmt, out: list[n.Stmt]) -> str:
@@ -277,7 +281,7 @@ class Forward:
                 s, "an in-place update of an array that is differentiated", "write x = x + y instead of x += y"
             )
         else:
-            message, hint = no_rule_message(site.callee)
+            message, hint = site.why or no_rule_message(site.callee)
             raise NoRuleError(message, self.resolved.place(s.line), hint)
 
     def rule(self, s: n.Assign, target: str, site: Site, entry: Entry, out: list[n.Stmt], steps: Block) -> None:
@@ -389,9 +393,12 @@ class Forward:
         sharing = self.mutation.sharing(self.current, target, site)
         if sharing.shadows:
             results = None
-        forward, reverse, shadowed, takes_shadows = self.callees.pair(
-            site, site.kinds, demand, self.resolved.owner, results, sharing
-        )
+        try:
+            forward, reverse, shadowed, takes_shadows = self.callees.pair(
+                site, site.kinds, demand, self.resolved.owner, results, sharing
+            )
+        except NoRuleError as error:
+            raise error.at(self.resolved.place(s.line)) from None
         saved = self.names.new(f"{target}_saved")
         in_shadows = shadowed.union(sharing.shared)
         bound = [
@@ -449,6 +456,13 @@ def plain(s: n.Stmt, site: Site | None) -> n.Stmt:
     if type(s) is n.Assign and type(s.value) is n.Inplace and site is not None and site.how in ("rule", "constant"):
         s.value = n.Binary(s.value.op, s.value.left, s.value.right)
     return s
+
+
+def watch(s: Any) -> None:
+    """Have a call of what was not looked into checked for writing into arrays."""
+    e = getattr(s, "value", None)
+    if type(e) is n.Call and e.func != UNTOUCHED:
+        s.value = n.Call(UNTOUCHED, (e.func, *e.args), e.kwargs)
 
 
 def maybe_unbound(resolved: Resolved) -> frozenset[str]:

@@ -90,7 +90,7 @@ class CallSites:
         bound = bind_lifted(closure, args, kwargs)
         if bound is None or self.direct.get(e.func.id) is not closure:
             return self.dynamic(s, e.func, args, kwargs, kinds)
-        kinds = tuple(self.known(a) for _, a in bound)
+        kinds = self.context.bounded(closure.function, tuple(self.known(a) for _, a in bound))
         if closure.function.checkpoint:
             again = self.context.run_again(closure.function, self.owner)
             result = self.context.result_kind(again, kinds)
@@ -172,6 +172,9 @@ class CallSites:
             python = isinstance(body, type) or isinstance(method, types.FunctionType)
             site.how = "dynamic" if python or not _is_library(body) else "missing"
             return
+        if body.__code__.co_filename.startswith("<thunkad "):  # made while the code runs, by code of the compiler's
+            site.how = "dynamic"
+            return
         bound = bind_call(body, site.args, site.kwargs)
         if bound is None or inspect.iscoroutinefunction(body):
             site.how = "dynamic"
@@ -179,9 +182,12 @@ class CallSites:
         site.how, site.callee, site.bound = "inside", body, bound
         if len(site.args) + len(site.kwargs) < len(bound):
             self.context.left_to_defaults(body)
-        kinds = tuple(self.known(e) for _, e in bound)
-        site.kinds = kinds
+        site.kinds = kinds = self.context.bounded(body, tuple(self.known(e) for _, e in bound))
         site.result = self.context.result_kind(body, kinds)
+        site.why = self.context.given_up(body)
+        if site.why is not None:
+            site.how, site.result = "missing", UNKNOWN
+            return
         if inspect.isgeneratorfunction(body) and not isinstance(site.result, Sequence):
             site.result = UNKNOWN  # one that goes on for ever has no end at which it would return its list
 

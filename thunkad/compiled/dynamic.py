@@ -16,6 +16,7 @@ import numpy as np
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, Sharing
 from thunkad.compiled import updates
+from thunkad.compiled.reach import at_border
 from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
@@ -31,6 +32,7 @@ from thunkad.runtime.checked import read_only
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, shallow, shares
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
+from thunkad.tree.parse import deep_recursion
 
 _UFUNC: dict[Any, Any] = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
 _UFUNC.update({FUNCTION_OF_UNARY[op]: u for op, u in UFUNC_OF_UNARY.items()})
@@ -251,7 +253,7 @@ class Pull:
         )
         if not demand and not self.world.target_reads_captured(fn, None, kinds):
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
-        with self.world.lock:
+        with self.world.lock, deep_recursion(), at_border(fn, None):
             pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing(bound.arguments))
         refuse_writes(pair, fn)
         value, saved = pair.forward.cell.cell_contents(*values)
@@ -300,7 +302,7 @@ class Pull:
                  args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:  # fmt: skip
         kinds = tuple(kind_of(values[name]) for name in names)
         demand = tuple(name for name, kind in zip(names, kinds) if may_have_tangent(kind))
-        with self.world.lock:
+        with self.world.lock, deep_recursion():
             pair = self.world.pair_for(function, owner, kinds, demand, None, self.sharing(names))
         refuse_writes(pair, function)
         value, saved = pair.forward.cell.cell_contents(*(values[name] for name in names))

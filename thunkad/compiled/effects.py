@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thunkad.compiled.reach import TooFarError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.optimise.purity import is_pure
@@ -17,6 +18,8 @@ def has_effects(world: Any, fn: Any, kinds: tuple[Any, ...], seen: set[Any]) -> 
     seen.add(key)
     try:
         resolved = world.analysis(fn, kinds)
+    except TooFarError:
+        raise
     except Exception:
         return True
     body = resolved.function.body

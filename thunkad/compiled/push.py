@@ -27,6 +27,7 @@ from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
+from thunkad.tree.parse import deep_recursion
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -182,7 +183,7 @@ class Push:
             return fn(*args, **kwargs), ZERO
         target, owner = (fn, fn) if lifted is None else lifted
         forwarding = self.forwarding
-        with forwarding.world.lock:
+        with forwarding.world.lock, deep_recursion():
             summary = forwarding.summary_for(target, owner, kinds)
             changed = [p for p, v in zip(names, values) if p in summary.mutated and isinstance(v, np.ndarray)]
             if changed:

@@ -12,6 +12,7 @@ from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
 from thunkad.compiled.push import Push
+from thunkad.compiled.reach import TooFarError, at_border
 from thunkad.compiled.redone import Redone
 from thunkad.forward.flatten import flattened
 from thunkad.forward.generate import parameters, pushforward
@@ -110,6 +111,9 @@ class Forwarding:
             for _ in range(2):
                 try:
                     resolved = self.analysis(target, owner, kinds)
+                except TooFarError:
+                    del self._summaries[key]
+                    raise
                 except Exception:
                     break  # what is wrong with the callee is reported if its derivative is needed
                 self._summaries[key] = summary_of(resolved, memory_of(resolved, self.summary))
@@ -128,8 +132,10 @@ class Forwarding:
         return callee, callee
 
     def pushed(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> n.Ref:
+        caller = owner
         target, owner = self.target(site, owner)
-        slot = self.slot_for(target, owner, site.kinds, demand, own_result)
+        with at_border(target, caller):
+            slot = self.slot_for(target, owner, site.kinds, demand, own_result)
         return n.Ref(slot.__name__, slot)
 
     def slot_for(
@@ -173,8 +179,10 @@ class Forwarding:
     # ------------------------------------------------------------ callees in two halves
 
     def linearized(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> tuple[n.Ref, n.Ref]:
+        caller = owner
         target, owner = self.target(site, owner)
-        primal, linear = self.halves_for(target, owner, site.kinds, demand, own_result)
+        with at_border(target, caller):
+            primal, linear = self.halves_for(target, owner, site.kinds, demand, own_result)
         return n.Ref(primal.__name__, primal), n.Ref(linear.__name__, linear)
 
     def halves_for(

@@ -29,6 +29,7 @@ from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
 from thunkad.compiled.pull_nested import Nested
 from thunkad.compiled.pushing import Forwarding
+from thunkad.compiled.reach import Reach, TooFarError, at_border
 from thunkad.compiled.target import library_call, own_call
 from thunkad.emit.module import emit
 from thunkad.ir import nodes as n
@@ -67,6 +68,7 @@ class World(Lookups):
         # Reverse code runs when the call is long over.
         self.outlives: bool = early is not None and early.outlives
         self._reads_captured: dict[Any, bool] = {}
+        self.reach = Reach()
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]]
         self.lifted = weakref.WeakKeyDictionary() if early is None else early.lifted
         from thunkad.compiled.dynamic import Pull
@@ -175,6 +177,14 @@ class World(Lookups):
             return fn
         return found if found is not None and all(isinstance(k, Num) for k in kinds) else fn
 
+    def bounded(self, fn: Any, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+        """The kinds that ``fn`` is looked into for where it is called with ``kinds``."""
+        return self.reach.bounded(fn, kinds)
+
+    def given_up(self, fn: Any) -> tuple[str, str] | None:
+        """Why ``fn`` isn't looked into, in a message and a hint."""
+        return self.reach.given_up.get(fn)
+
     def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind:
         if isinstance(fn, Derivation):
             return self.derivations.result_kind(fn, kinds)
@@ -191,6 +201,9 @@ class World(Lookups):
         self._result_kinds[key] = None
         try:
             kind = analyse().result
+        except TooFarError:
+            del self._result_kinds[key]
+            raise
         except Exception:
             kind = UNKNOWN  # what is wrong with the callee is reported if its derivative is needed
         self._result_kinds[key] = kind
@@ -204,13 +217,15 @@ class World(Lookups):
         found = self._analyses.get(key)
         if found is None:
             self.guards.code(fn)
-            function = normal_form(fn)
-            if self.captured is not None:
-                function = hoist(function, fn, self.captured)
-            elif self.outlives:
-                function = hoist(function, fn, OUTSIDE_DATA)
-            names = [p.name for p in function.params]
-            with self.recording():
+            with self.reach.into(fn, kinds), self.recording():
+                self.reach.spend(fn, None)
+                function = normal_form(fn)
+                self.reach.spend(fn, function)
+                if self.captured is not None:
+                    function = hoist(function, fn, self.captured)
+                elif self.outlives:
+                    function = hoist(function, fn, OUTSIDE_DATA)
+                names = [p.name for p in function.params]
                 found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
             self._complete(found, fn)
         return found
@@ -224,7 +239,7 @@ class World(Lookups):
                 *(c for c in function.captures if c not in {p.name for p in function.params}),
                 *(p.name for p in function.params),
             ]
-            with self.recording():
+            with self.reach.into(function, kinds), self.recording():
                 found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             self._complete(found, owner)
         return found
@@ -254,8 +269,12 @@ class World(Lookups):
                 resolved = self.analysis_of_ir(target, owner, site.kinds)
             else:
                 resolved = self.analysis(target, site.kinds)
+        except TooFarError:
+            del self._mutated[key]
+            raise
         except Exception:
-            return frozenset()
+            self._mutated[key] = frozenset(p for (p, _), k in zip(site.bound, site.kinds) if has_memory(k))
+            return self._mutated[key]
         aliases = find_aliases(resolved)
         names = [*resolved.function.captures, *(p.name for p in resolved.function.params)]
         found = frozenset(p for p in written_params(aliases, tuple(names)) if has_memory(resolved.kind(n.Name(p))))
@@ -308,7 +327,8 @@ class World(Lookups):
         target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
             target = target.__init__
-        pair = self.pair_for(target, owner, kinds, demand, results, sharing)
+        with at_border(target, owner):
+            pair = self.pair_for(target, owner, kinds, demand, results, sharing)
         return (
             n.Ref(pair.forward.__name__, pair.forward),
             n.Ref(pair.reverse.__name__, pair.reverse),

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from thunkad.adjoint.forward import watch
 from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.inline import bind_rule, fold
 from thunkad.analysis.sites import Resolved, Site
@@ -93,15 +94,17 @@ class Calls:
         elif site.how == "construct":
             self.construct(s, target, site)
         else:
-            raise NoRuleError(
+            message, hint = site.why or (
                 f"{name_of(site.callee)} has no rule and no Python source to look into",
-                self.push.resolved.place(s.line),
                 "register one with thunkad.frule, or declare it constant with thunkad.non_differentiable",
             )
+            raise NoRuleError(message, self.push.resolved.place(s.line), hint)
 
     def with_site(self, s: n.Stmt, site: Site) -> n.Stmt:
         new = walk.map_stmt(s, lambda e: e)
         new.site = site
+        if site.why is not None:
+            watch(new)
         return new
 
     # ------------------------------------------------------------ rules
@@ -231,7 +234,10 @@ class Calls:
         mutated = self.callees.summary(site).mutated
         demand = tuple(p for p, a in site.bound if push.moves(a))
         moves, mutated_later = target in push.moving, push.memory.is_mutated(target) and not push.is_scalar(target)
-        function = self.callees.pushed(site, demand, push.resolved.owner, moves and mutated_later)
+        try:
+            function = self.callees.pushed(site, demand, push.resolved.owner, moves and mutated_later)
+        except NoRuleError as error:
+            raise error.at(push.resolved.place(s.line)) from None
         dots = [push.dot(a) for p, a in site.bound if p in demand]
         for p, a in site.bound:
             if p in mutated and p in demand and type(a) not in BY_REFERENCE:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.errors import UnsupportedSyntaxError
+from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import BY_REFERENCE, EFFECT, Calls, Pushed
 from thunkad.forward.generate import cleaned, parameters, result_dot, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
@@ -68,7 +68,10 @@ class HalvedCalls(Calls):
         for p, a in site.bound:
             if p in mutated and p in demand and type(a) not in BY_REFERENCE:
                 raise push.unsupported("an argument that is changed by the function that it is passed to")
-        primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own_result)
+        try:
+            primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own_result)
+        except NoRuleError as error:
+            raise error.at(push.resolved.place(s.line)) from None
         saved = self.handle(f"{target}_saved")
         push.emit(n.Unpack((target, saved), n.Call(primal, tuple(a for _, a in site.bound)), line=s.line, site=EFFECT))
         dots = (push.dot(a) for p, a in site.bound if p in demand)

@@ -137,10 +137,7 @@ class Push:
     def copy(self, s: n.Stmt) -> n.Stmt:
         """The statement itself, carrying its site for the clean-up passes."""
         site = self.resolved.sites.get(id(s))
-        new = walk.map_stmt(s, lambda e: e)
-        if site is not None:
-            new.site = site
-        return new
+        return walk.map_stmt(s, lambda e: e) if site is None else self.calls.with_site(s, site)
 
     def keep(self, s: n.Stmt) -> None:
         self.out.append(self.copy(s))

@@ -109,9 +109,15 @@ class Partial:
 
 @record(frozen=True, slots=True, eq=False)
 class Lifted:
-    """A function made inside a function that is being compiled."""
+    """A function made inside a function that is being compiled, the same for the same place in its text."""
 
     closure: n.Closure
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lifted) and self.closure is other.closure
+
+    def __hash__(self) -> int:
+        return id(self.closure)
 
 
 @record(frozen=True, slots=True)
