@@ -171,7 +171,30 @@ def limits_page() -> str:
     for limit in LIMITS:
         out += [f"## {limit.title}\n", "```python", textwrap.dedent(limit.text), "```\n", f"{limit.reason}  Instead:\n"]
         out += ["```python", textwrap.dedent(limit.rewrite), "```\n"]
-    return "\n".join(out)
+    return "\n".join([*out, LIBRARY_CODE])
+
+
+LIBRARY_CODE = """\
+## Library code
+
+What your function calls in the standard library or in an installed package, and that has no rule, is looked into like
+your own code: a package of NumPy functions is differentiated as well as your modules are.  Behind one call may lie a
+whole library, though.  So each function by which your code enters such code may reach 2000 statements (in normal form,
+functions that it calls included).  One that reaches further, or that needs what has no rule or can't be differentiated, is
+refused with a `NoRuleError` that names your line, the function, and how far it was looked into:
+
+```python
+def f(a):
+    return scipy.integrate.quad(lambda x: np.exp(-a * x), 0, 1)[0]
+```
+
+Instead, write a rule (`thunkad.rrule`), or declare the function constant (`thunkad.non_differentiable`); the next call finds
+it.  Your own code has no such budget, whatever its length.  What counts as library code is decided by where the file lies:
+in the standard library, or below `site-packages` or `dist-packages`; a package installed in editable mode is your own.
+
+A call of such a function with nothing differentiated in it runs as it stands, but has to leave arrays that it is given
+as they are; that is checked when it runs.  `tests/compiled/test_reach.py` shows all of this.
+"""
 
 
 if __name__ == "__main__":
