@@ -35,6 +35,7 @@ class Bar:
     owned: bool = False
     maybe_zero: bool = False
     uniform: bool = False  # a number that stands for an array, see thunkad.adjoint.uniform
+    line: int = 0  # where a uniform one came from
 
 
 class Bars:
@@ -268,10 +269,10 @@ class Bars:
         elif bar is None or bar.uniform:
             total = expr if bar is None else n.Binary("+", bar.expr, expr)
             if type(total) in (n.Name, n.Const, n.Ref):
-                self.live[x] = Bar(total, uniform=True)
+                self.live[x] = Bar(total, uniform=True, line=self.line)
             else:
                 self.assign(x, total, False)
-                self.live[x] = replace(self.live[x], uniform=True)
+                self.live[x] = replace(self.live[x], uniform=True, line=self.line)
         else:
             self.contribute(x, expr)
 
@@ -279,7 +280,9 @@ class Bars:
         """Make a uniform cotangent of ``x`` an array (a read-only view of the number)."""
         bar = self.live.get(x)
         if bar is not None and bar.uniform:
+            line, self.line = self.line, bar.line or self.line
             self.assign(x, n.Call(EXPAND, (bar.expr, n.Name(x))), False)
+            self.line = line
 
     def expand_all(self) -> None:
         """Before code runs that knows nothing of uniform cotangents."""

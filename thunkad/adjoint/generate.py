@@ -24,6 +24,7 @@ from thunkad.errors import NonScalarOutputError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.ir.live import endless
 from thunkad.kinds.lattice import Kind, Known, Num, Tuple
 from thunkad.optimise.comments import comment_groups
 from thunkad.optimise.copies import propagate
@@ -353,4 +354,6 @@ class Generator:
 def always_raises(block: list[n.Stmt]) -> bool:
     """Whether no path leads to the end of ``block``."""
     last = block[-1] if block else None
+    if type(last) is n.While:
+        return endless(last) and last.stop is None
     return type(last) is n.Raise or (type(last) is n.If and always_raises(last.body) and always_raises(last.orelse))

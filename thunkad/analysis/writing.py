@@ -31,6 +31,9 @@ def out_position(fn: Any) -> int | None:
     name = getattr(fn, "__name__", "")
     if getattr(fn, "__objclass__", None) is np.ndarray:
         fn = getattr(np, name, None)  # the method has the parameters of the function
+    text = getattr(fn, "__text_signature__", None)
+    if text is not None and "out" not in text:
+        return None  # reading it takes a tokenizer
     try:
         parameters = list(inspect.signature(fn).parameters.values()) if fn is not None else []
     except (TypeError, ValueError):

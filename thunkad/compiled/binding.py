@@ -133,3 +133,16 @@ def _bound(fn: types.FunctionType, shape: Shape, args: tuple[Any, ...], left: di
     elif left:
         raise Absent
     return tuple(values)
+
+
+def bound_call(
+    signature: inspect.Signature, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    """The arguments of a call by parameter, defaults included; where they don't fit, what Python says of that."""
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        fn(*args, **kwargs)  # raises in Python's own words
+        raise
+    bound.apply_defaults()
+    return bound

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thunkad.compiled.load import Slot, name_of_target
+from thunkad.compiled.load import Slot, name_of_target, place_of_target
 from thunkad.compiled.replay import refuse_replay, refuse_surrogates
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.inline import pasted, polished
@@ -118,7 +118,8 @@ class Derivations:
                 raise UnsupportedSyntaxError(
                     "a derivative inside a differentiated function of a function that changes its arguments or "
                     "captured variables in place is not supported",
-                    hint="build new values instead",
+                    place_of_target(d.target),
+                    "build new values instead",
                 )
             names = Names(set(d.params))
             value, saved, bars, seed = (names.new(x) for x in ("value", "saved", "bars", "value_bar"))
@@ -152,6 +153,7 @@ class Derivations:
                 chosen[id(slot)] = slot.function
         by_name = dict(zip((p.name for p in function.params), kinds))
         made = polished(pasted(function, lambda callee: chosen.get(id(callee))), by_name)
+        made.filename = made.filename or next((f.filename for f in chosen.values() if f and f.filename), "")
         self.world.keep(made)
         return Made(made, owners[0] if owners else None)
 
@@ -215,7 +217,8 @@ class Derivations:
                 kind = kinds[d.params.index(p)]
                 if not isinstance(kind, Tuple):
                     raise UnsupportedSyntaxError(
-                        "a nested derivative of a function with that many arguments is not supported"
+                        "a nested derivative of a function with that many arguments is not supported",
+                        place_of_target(d.target),
                     )
                 found = n.TupleExpr(tuple(found.get(k, ZERO_REF) for k in range(len(kind.items))))
             out.append(found)
@@ -332,7 +335,9 @@ class Derivations:
         pair = self.world.pair_for(d.target, d.owner, kinds, demand)
         if pair.shadowed:
             raise UnsupportedSyntaxError(
-                "a checkpoint of a function that changes its arguments in place is not supported"
+                "a checkpoint of a function that changes its arguments in place is not supported",
+                place_of_target(d.target),
+                "checkpoint a function that builds new values",
             )
         names = Names(set(d.params))
         value, saved, given, kept = (names.new(x) for x in ("value", "saved", "value_bar", "kept"))
@@ -360,14 +365,16 @@ class Derivations:
         slot = Slot(d.__name__)
         if isinstance(d.target, Derivation):
             raise UnsupportedSyntaxError(
-                "a checkpoint of a derivative is not supported", hint="checkpoint the function"
+                "a checkpoint of a derivative is not supported", place_of_target(d.target), "checkpoint the function"
             )
         import inspect
 
         signature = inspect.signature(d.target, follow_wrapped=False)
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in signature.parameters.values()):
             raise UnsupportedSyntaxError(
-                "a checkpoint of a function with *args, **kwargs or keyword-only parameters is not supported"
+                "a checkpoint of a function with *args, **kwargs or keyword-only parameters is not supported",
+                place_of_target(d.target),
+                "checkpoint a function that names its parameters",
             )
         slot.cell.cell_contents = d.target
         return slot

@@ -16,6 +16,7 @@ import numpy as np
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, Sharing
 from thunkad.compiled import updates
+from thunkad.compiled.binding import bound_call
 from thunkad.compiled.reach import at_border
 from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
@@ -237,12 +238,7 @@ class Pull:
         if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
         signature = inspect.signature(fn, follow_wrapped=False)
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError:
-            fn(*args, **kwargs)  # raises in Python's own words
-            raise
-        bound.apply_defaults()
+        bound = bound_call(signature, fn, args, kwargs)
         values = tuple(bound.arguments.values())
         kinds = tuple(map(kind_of, values))
         wanted = None if wrt is None else parameters_at(signature, len(args), kwargs, wrt)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
 from thunkad.compiled.push import Push
 from thunkad.errors import UnsupportedSyntaxError
@@ -92,8 +93,7 @@ class LinearCalls:
         forwarding = self.forwarding
         lifted = forwarding.lifted.get(getattr(fn, "lifted", fn))
         signature = inspect.signature(fn, follow_wrapped=False)
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
+        bound = bound_call(signature, fn, args, kwargs)
         names, values = tuple(bound.arguments), tuple(bound.arguments.values())
         kinds = tuple(map(kind_of, values))
         demand = tuple(p for p, k in zip(names, kinds) if may_have_tangent(k))

@@ -169,3 +169,15 @@ def name_of_target(target: Any) -> str:
     """What code generated for a function, the user's or one of the compiler's own, is called after."""
     name = target.name if isinstance(target, n.Function) else getattr(target, "__name__", "function")
     return name if name.isidentifier() else "lambda_"
+
+
+def place_of_target(target: Any) -> Place | None:
+    """Where the user's function begins that a target is, or is a derivative of."""
+    while hasattr(target, "target"):
+        target = target.target
+    code = getattr(target, "__code__", None)
+    if code is None:
+        filename, line = getattr(target, "filename", ""), getattr(target, "line", 0)
+    else:
+        filename, line = code.co_filename, code.co_firstlineno
+    return Place(filename, line, linecache.getline(filename, line)) if filename else None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled import push_updates
+from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested, on_numbers
 from thunkad.compiled.redone import Pulled
 from thunkad.compiled.updates_redone import Undone
@@ -121,6 +122,8 @@ class Push:
         call = getattr(type(fn), "__call__", None)  # noqa: B004  (the method itself is wanted)
         if isinstance(call, types.FunctionType):
             return self.whole(call, ZERO, (fn, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
+        if not callable(fn) or getattr(fn, "__module__", None) in ("_operator", "operator"):
+            fn(*args, **kwargs)  # raises as it does in the user's function
         raise NoRuleError(
             f"{name_of(fn)} has no rule and no Python source to look into",
             hint="register one with thunkad.frule, or declare it constant with thunkad.non_differentiable",
@@ -171,8 +174,7 @@ class Push:
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
         lifted = self.forwarding.lifted.get(getattr(fn, "lifted", fn))
         signature = inspect.signature(fn, follow_wrapped=False)
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
+        bound = bound_call(signature, fn, args, kwargs)
         tangents = signature.bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments
         tangents = {**defaults_dot(fn_dot), **tangents}
         names = tuple(bound.arguments)

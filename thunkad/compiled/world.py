@@ -261,6 +261,8 @@ class World(Lookups):
         if site.how == "construct":
             target = target.__init__
         key = (id(target), site.kinds)
+        if isinstance(target, Derivation):
+            return frozenset()  # those of functions that write into their arguments are refused
         if key in self._mutated:
             return self._mutated[key]
         self._mutated[key] = frozenset()  # a recursive call adds nothing that the function's own statements don't

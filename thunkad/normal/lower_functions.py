@@ -230,6 +230,7 @@ def _inline(b: Builder, node: Any, scope: Scope, outside: Env, defaults: dict[st
         if isinstance(scope.node.body, list):
             b.statements(scope.node.body)
         else:
+            b.line = scope.node.body.lineno
             b.emit(n.Return(b.atom(scope.node.body)))
     b.line, b.yielding = line, yielding
     body, result = single_exit_block(body, b.names)

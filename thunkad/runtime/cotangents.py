@@ -86,6 +86,7 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
             x_bar[index] = add(x_bar[index], v)
         return x_bar
     if isinstance(x_bar, tuple):
+        x_bar[index]  # raises as it does in the user's function
         return tuple(index_add(list(x_bar), index, v))
     return x_bar + v  # a number that was indexed with () or ...
 
