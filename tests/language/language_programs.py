@@ -9,6 +9,8 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from second_order import SECOND_ORDER_LIMITS
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -171,7 +173,15 @@ def limits_page() -> str:
     for limit in LIMITS:
         out += [f"## {limit.title}\n", "```python", textwrap.dedent(limit.text), "```\n", f"{limit.reason}  Instead:\n"]
         out += ["```python", textwrap.dedent(limit.rewrite), "```\n"]
-    return "\n".join([*out, LIBRARY_CODE])
+    out += [
+        "## Differentiated once, not twice\n",
+        "Every program of the tables in `tests/programs` has a forward-mode derivative; a derivative of its gradient is",
+        "refused for (the test is `tests/programs/test_every_program.py`):\n",
+    ]
+    for second in SECOND_ORDER_LIMITS:
+        named = ", ".join(f"`{name}`" for name in second.programs)
+        out += textwrap.wrap(f"- **{second.title}** ({named}). {second.reason}", 120, subsequent_indent="  ")
+    return "\n".join([*out, "", LIBRARY_CODE])
 
 
 LIBRARY_CODE = """\

@@ -152,8 +152,8 @@ def names_of_unread(resolved: Resolved, error: str | None, varied: frozenset[str
             for target, operands in flows(resolved, s):
                 if names.isdisjoint(operands):
                     continue
-                if type(s) is n.Assign and type(s.value) is n.Name:
-                    names.add(target)
+                if (type(s) is n.Assign and type(s.value) is n.Name) or type(s) is n.Try:
+                    names.add(target)  # of a try: an exception that may hold this one
                 elif target in varied and target not in names:
                     return None
         if len(names) == before:

@@ -40,7 +40,7 @@ def dots_of(call: entry.Call, primals: Any, tangents: Any) -> dict[str, Any]:
     dots: dict[str, Any] = {}
     for k, ((name, inside), primal, tangent) in enumerate(zip(call.positional, primals, tangents)):
         dot = tangent_for(tangent, primal, f"argument {k}")
-        if isinstance(dot, AbstractZero):
+        if isinstance(dot, AbstractZero) or is_empty(dot):
             continue
         kind = kind_of(primal)
         if not may_have_tangent(kind) or isinstance(kind, (Known, Opaque)):
@@ -53,6 +53,13 @@ def dots_of(call: entry.Call, primals: Any, tangents: Any) -> dict[str, Any]:
             parts = dots.setdefault(name, [ZERO] * len(by_name[name]))
             parts[inside] = dot
     return dots
+
+
+def is_empty(dot: Any) -> bool:
+    """Whether a tangent is a container in which nothing is."""
+    if isinstance(dot, dict):
+        dot = tuple(dot.values())
+    return isinstance(dot, (list, tuple)) and all(map(is_empty, dot))
 
 
 def linearize(

@@ -87,6 +87,8 @@ class Push:
             found = getattr(type(owner), fn.__name__, None)
             if isinstance(owner, np.ndarray):
                 found = self.forwarding.array_member(fn.__name__)
+            elif isinstance(owner, np.generic) and fn.__name__ == "copy":
+                return fn(*args, **kwargs), fn_dot  # of a number, which is its own copy
             if found is not None:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         if _still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn):

@@ -48,9 +48,14 @@ class Pair:
 
     def __init__(self, forward: Slot, reverse: Slot, owner: Any) -> None:
         self.forward, self.reverse, self.owner = forward, reverse, owner
-        self.writes = False  # its reverse half takes the caller's shadows
-        # Parameters written in place: their cotangents are in the caller's shadows.
+        self.written: tuple[str, ...] = ()  # parameters that are written in place
+        # Those whose cotangents surely are in the caller's shadows; the others' may be there.
         self.shadowed: frozenset[str] = frozenset()
+
+    @property
+    def writes(self) -> bool:
+        """Whether its reverse half takes the caller's shadows."""
+        return bool(self.written)
 
 
 class World(Lookups):
@@ -370,7 +375,7 @@ class World(Lookups):
                 return pair
             resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
             pair.shadowed = shadowed_params(resolved, demand, results, sharing)
-            pair.writes = bool(written_params(find_aliases(resolved, sharing), demand))
+            pair.written = written_params(find_aliases(resolved, sharing), demand)
             generator = Generator(resolved, self, self.is_pure, reached, sharing)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse

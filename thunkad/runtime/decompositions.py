@@ -299,7 +299,7 @@ def svd_bar(y_bar: Any, y: Any, a: Any, compute_uv: bool = True, hermitian: bool
         outside = outside + u @ conjugate_transpose((v_bar - v @ overlap) * reciprocal[..., None, :])
         phase, turned = phase + _phases(overlap), turned - _phases(overlap)
     if np.iscomplexobj(a):
-        require_invariant(phase, "the phase of the singular vectors", *(x for x in (u_bar, v_bar) if not is_zero(x)))
+        require_invariant(phase, "the phase of the singular vectors", *[x for x in (u_bar, v_bar) if not is_zero(x)])
         inner = inner + _as_diagonal(0.5j * turned * reciprocal)
     a_bar = u @ inner @ v_adj + outside
     return hermitian_part(a_bar) if hermitian else a_bar
