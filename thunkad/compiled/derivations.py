@@ -25,6 +25,7 @@ from thunkad.compiled.load import Slot, name_of_target, place_of_target
 from thunkad.compiled.pulls import PullBody, pull_body, refuse_changes
 from thunkad.compiled.replay import refuse_replay, refuse_surrogates
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.forward.generate import parameters
 from thunkad.forward.inline import pasted, polished
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
@@ -363,7 +364,8 @@ class Derivations:
     def plain(self, d: Derivation) -> Slot:
         """The target itself, to be called with all its parameters in order."""
         if isinstance(d.target, n.Function):
-            return self.compiled(Made(d.target, d.owner))
+            made, where = d.target, (d.target.line, d.target.filename)
+            return self.compiled(Made(n.Function(made.name, parameters(made), made.body, (), *where), d.owner))
         slot = Slot(d.__name__)
         if isinstance(d.target, Derivation):
             raise UnsupportedSyntaxError(

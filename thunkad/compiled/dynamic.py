@@ -155,6 +155,8 @@ class Pull:
             raise NoRuleError(message, hint=hint)
         if is_nested(fn):
             return self.world.derivatives.pull(fn, args, kwargs)
+        if hasattr(fn, "__thunkad_map__"):
+            return self.world.derivatives.pull_map(fn, args, kwargs)
         if isinstance(fn, types.FunctionType):
             if lifted_of(fn) in self.world.lifted:
                 return self.lifted(fn, args, kwargs)

@@ -21,7 +21,19 @@ def normal_form(fn: Any) -> n.Function:
     if found is not None and found[0]() is code:
         return found[1]
     form = pipeline.normal_form(fn)
+    remember(code, form)
+    return form
+
+
+def remember(code: types.CodeType, form: n.Function) -> None:
+    """Note what a code object is in normal form."""
     key = id(code)
     with _lock:
         _forms[key] = weakref.ref(code, lambda _: _forms.pop(key, None)), form
-    return form
+
+
+def remember_made(fn: Any, function: n.Function) -> None:
+    """Note the form of ``fn``, which was made inside a compiled function and takes what it captured first."""
+    own = [p for p in function.params if p.name not in function.captures]
+    params = [*map(n.Param, function.captures), *own]
+    remember(fn.__code__, n.Function(function.name, params, function.body, (), function.line, function.filename))

@@ -15,6 +15,8 @@ import numpy as np
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested, on_numbers
+from thunkad.compiled.nested import MAP
+from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.redone import Pulled
 from thunkad.compiled.updates_redone import Undone
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
@@ -107,6 +109,8 @@ class Push:
     def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         if isinstance(fn, Pulled):
             return self.forwarding.redone.push_pulled(fn, fn_dot, args[0], arg_dots[0])
+        if hasattr(fn, MAP):
+            return self.whole(applied, ZERO, (*getattr(fn, MAP), *args), (ZERO, ZERO, *arg_dots), kwargs, kwarg_dots)
         if isinstance(fn, Undone):
             return fn.push(args, arg_dots)
         if is_nested(fn):

@@ -9,6 +9,7 @@ from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.forms import normal_form
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
 from thunkad.compiled.push import Push
@@ -21,7 +22,6 @@ from thunkad.forward.memory import Summary, memory_of, summary_of
 from thunkad.ir import nodes as n
 from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kinds)
 from thunkad.kinds.lattice import UNKNOWN, Kind
-from thunkad.pipeline import normal_form
 from thunkad.rules.entry import FRULE
 from thunkad.rules.resolve import Decision
 

@@ -13,7 +13,7 @@ from typing import Any
 from thunkad.compiled import push_updates_redone, updates_redone
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Bound, by_call
-from thunkad.compiled.pull_nested import NestedPullback
+from thunkad.compiled.pull_nested import NestedPullback, linearized
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -171,6 +171,8 @@ class Redone:
         what = getattr(fn, NESTED, None)
         if what == "jvp":
             return self.of_jvp(args, arg_dots, seed, seed_dot)
+        if what == "linearize":
+            return self.cotangents(linearized, ZERO, args, arg_dots, kwargs, kwarg_dots, seed, seed_dot)
         if isinstance(fn, NestedPullback):
             return self.of_pullback(fn, fn_dot, args, arg_dots, seed, seed_dot)
         if what == "vjp":

@@ -23,7 +23,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
 from thunkad.compiled.assigned_globals import AssignedGlobals
 from thunkad.compiled.derivations import Derivation, Derivations
-from thunkad.compiled.forms import normal_form
+from thunkad.compiled.forms import normal_form, remember_made
 from thunkad.compiled.load import Slot, load, name_of_target
 from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
@@ -434,7 +434,9 @@ class World(Lookups):
         for slot, name in zip(slots, names):
             slot.cell.cell_contents = loaded[name]
         for f in lifted:
-            self.lifted[loaded[emitted.printed[id(f)]]] = (f, owner)
+            made = loaded[emitted.printed[id(f)]]
+            self.lifted[made] = (f, owner)
+            remember_made(made, f)
         return [loaded[name] for name in names]
 
 
