@@ -309,7 +309,9 @@ class Derivations:
         params = d.parameters
         if d.product == "checkpoint":
             return self.again(d, kinds, demand, forward_name, reverse_name, volatile)
-        refuse_changes(self.world.pair_for(d.target, d.owner, kinds[: len(d.params)], d.wanted), place_of_target(d.target))
+        refuse_changes(
+            self.world.pair_for(d.target, d.owner, kinds[: len(d.params)], d.wanted), place_of_target(d.target)
+        )
         names = Names(set(params))
         value, saved, given = names.new("result"), names.new("saved"), names.new("result_bar")
         as_it_was = (n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in params)
