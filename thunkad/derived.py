@@ -30,6 +30,12 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
         By pullbacks, one for each element of the result, or by pushforwards, one for each element of the arguments;
         ``f`` runs once.  None is the one of which there are fewer (pullbacks where they are as many): the first call
         with arguments of new shapes may run ``f`` a second time, since only then the size of its result is known.
+
+    Notes
+    -----
+    For real arguments ``jacobian(f)(x) @ dx`` is the change of the result, which may be complex.  By complex arguments:
+    for a real result as in a gradient, ``∂y/∂a + i ∂y/∂b`` at ``z = a + i b``; for a complex one ``dy/dz``, and an error
+    if the function is not holomorphic.
     """
     made = _named(f, "jacobian", jacobian_of(f, argnums, mode))
     return marked(made, Derivative(f, "columns", argnums)) if isinstance(argnums, int) else made

@@ -70,7 +70,7 @@ class StaleRuleError(ThunkadError):
 
 
 class NonScalarOutputError(ThunkadError):
-    """``grad`` of a function whose result is not one real number."""
+    """A derivative of a function whose result does not have it: ``grad`` where it is not one real number."""
 
 
 class NonDifferentiableArgumentError(ThunkadError):

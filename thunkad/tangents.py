@@ -89,10 +89,13 @@ def _place_of(frame: FrameType) -> Place:
 
 
 class NotImplementedTangent:
-    """A derivative that its rule does not implement: silent until it is demanded, then an error with ``reason``."""
+    """A derivative that its rule does not implement: silent until it is demanded, then an error with ``reason``.
+
+    What is computed from it is it again; only a product with a structural zero is zero.  Whoever asks for its shape
+    gets the error.
+    """
 
     __slots__ = ("place", "reason")
-    __array_ufunc__ = None
 
     def __init__(self, reason: str, place: Place | None = None) -> None:
         self.reason, self.place = reason, place or _place_of(sys._getframe(1))
@@ -103,7 +106,18 @@ class NotImplementedTangent:
     def _poison(self, *_: Any) -> Any:
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = __pos__ = __truediv__ = _poison
+    __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = __pos__ = __truediv__ = __getitem__ = _poison
+    __matmul__ = __rmatmul__ = _poison
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return self
+
+    def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.demand() if fn.__name__ in ("shape", "ndim", "size") else self
+
+    @property
+    def T(self) -> Any:
+        return self
 
     def __mul__(self, other: Any) -> Any:
         return other if isinstance(other, AbstractZero) else self

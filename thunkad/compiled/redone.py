@@ -140,10 +140,7 @@ class Redone:
         bars = resolved(fn.pullback(seed))
         if isinstance(seed, AbstractZero):
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
-        joins = getattr(fn.fn, "__module__", None) in ("_operator", "operator") and isinstance(
-            fn.args[0], (list, tuple)
-        )
-        if isinstance(fn.fn, type) or joins:  # linear, and nothing but the seed
+        if isinstance(fn.fn, type) or _joins(fn.fn, fn.args):  # linear, and of nothing but the seed
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
         callee, args, kwargs, arg_dots, f_dot = fn.fn, fn.args, fn.kwargs, entry(fn_dot, "args"), entry(fn_dot, "f")
         dots = tuple(entry(arg_dots, k) for k in range(len(args)))
@@ -275,6 +272,11 @@ class Redone:
             extra = nested.value(more, (*bound.values, *late.values()))[1]
             both_dots = (entry(both_dots, 0), add(entry(both_dots, 1), extra))
         return both_values, both_dots
+
+
+def _joins(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether ``fn`` is an operator on sequences: it puts their entries together."""
+    return getattr(fn, "__module__", None) == "_operator" and any(isinstance(a, (list, tuple)) for a in args)
 
 
 def _still(dot: Any) -> bool:

@@ -218,6 +218,15 @@ def scalar_seed(value: Any) -> Any:
     )
 
 
+def check_result(value: Any, what: str) -> None:
+    """Refuse a result that as a whole has no derivative: None, a string."""
+    if value is None or isinstance(value, (str, bytes)):
+        raise NonScalarOutputError(
+            f"{what} needs a function that returns numbers or arrays, but the output is {describe(value)}",
+            hint="does a return statement miss?" if value is None else "return the numbers that it was made from",
+        )
+
+
 def describe(value: Any) -> str:
     if value is None:
         return "None"

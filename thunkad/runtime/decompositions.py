@@ -225,7 +225,7 @@ def eigenvectors_for(w: Any, a: Any) -> Any:
     found, v = np.linalg.eig(a)
     if np.array_equal(found, w):
         return v
-    flat_w, flat_found, flat_v = (np.reshape(x, (-1, *np.shape(x)[np.ndim(w) - 1 :])) for x in (w, found, v))
+    flat_w, flat_found, flat_v = [np.reshape(x, (-1, *np.shape(x)[np.ndim(w) - 1 :])) for x in (w, found, v)]
     ordered = np.empty_like(flat_v)
     for k in range(len(flat_w)):
         free = list(range(flat_w.shape[-1]))

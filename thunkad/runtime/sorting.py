@@ -102,7 +102,7 @@ class _Rows:
         ndim = np.ndim(a)
         axes = range(ndim) if axis is None else [k % ndim for k in (axis if isinstance(axis, tuple) else (axis,))]
         self.shape = np.shape(a)
-        self.order = [*(k for k in range(ndim) if k not in axes), *axes]
+        self.order = [*[k for k in range(ndim) if k not in axes], *axes]
         self.length = int(np.prod([self.shape[k] for k in axes], dtype=int))
         rows = self.rows(a)
         self.sources = np.argsort(rows, axis=1, kind="stable")
