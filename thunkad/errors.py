@@ -61,6 +61,10 @@ class RuleError(ThunkadError):
     """A rule is wrong: its signature, its result, or the way it is called."""
 
 
+class RuleWarning(UserWarning):
+    """A registration has no effect."""
+
+
 class AmbiguousRuleError(RuleError):
     """Two rules apply and neither is more specific."""
 

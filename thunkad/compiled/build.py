@@ -70,7 +70,7 @@ def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
     parameters = signature_of(fn).parameters.values()
     plain = [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters]
     decision = world.lookup(fn, [k for k, positional in zip(kinds, plain) if positional])
-    return decision.how in ("rule", "constant", "alternative")
+    return decision.how in ("rule", "constant", "alternative", "undecided")
 
 
 def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
@@ -149,7 +149,7 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     target, owner = fn, fn
     if key.library is not None:
         target, owner = library_call(fn, *key.library), None
-    elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant"):
+    elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant", "undecided"):
         target = own_call(fn)
     resolved = forwarding.analysis(target, owner, key.kinds)
     if key.product == "linearize":

@@ -22,7 +22,7 @@ from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
-from thunkad.kinds.observe import kind_of
+from thunkad.kinds.observe import check_class, kind_of
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
@@ -387,8 +387,12 @@ def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: froze
 
 def on_numbers(fn: Any, args: tuple[Any, ...]) -> Any:
     """The ufunc that an operator of Python is if all its operands are numbers or arrays; any other function itself."""
-    known = is_hashable(fn) and fn in _UFUNC and all(isinstance(a, _NUMBER) for a in args)
-    return _UFUNC[fn] if known else fn
+    if not is_hashable(fn) or fn not in _UFUNC or not all(isinstance(a, _NUMBER) for a in args):
+        return fn
+    for a in args:
+        if isinstance(a, np.ndarray) and type(a) is not np.ndarray:
+            check_class(type(a))
+    return _UFUNC[fn]
 
 
 def is_nested(fn: Any) -> bool:

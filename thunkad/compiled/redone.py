@@ -96,6 +96,11 @@ class Redone:
             return None
         if template_of(decision.entry) is not None:
             return None
+        if getattr(decision.entry.function, "first_order_only", False):
+            raise UnsupportedSyntaxError(
+                f"a second derivative through {name_of(fn)}, whose rule is numerical, is not supported",
+                hint="write a rule for it with thunkad.rrule",
+            )
         if decision.entry.wants_ad() or inside or kwargs:
             why = "takes derivatives itself" if decision.entry.wants_ad() else "is called when the code runs"
             raise UnsupportedSyntaxError(

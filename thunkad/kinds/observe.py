@@ -47,7 +47,7 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
     if isinstance(value, np.generic):
         return _SCALARS.get(value.dtype.kind) or Opaque(type(value))
     if isinstance(value, np.ndarray):
-        _check_class(type(value))
+        check_class(type(value))
         return _array(value, depth)
     if isinstance(value, _CALLABLE) or value is np.matmul or (callable(value) and not hasattr(value, "__dict__")):
         return Known(value)
@@ -63,7 +63,7 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
 
 
 @functools.cache
-def _check_class(cls: type) -> None:
+def check_class(cls: type) -> None:
     """Refuse arrays of the classes for which operators and functions mean something else."""
     if issubclass(cls, np.matrix):
         reason, hint = "np.matrix changes what * and ** mean", "use an ordinary two-dimensional array and @"
