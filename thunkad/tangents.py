@@ -88,11 +88,14 @@ def _place_of(frame: FrameType) -> Place:
     return Place(filename, line, linecache.getline(filename, line))
 
 
+#: What NumPy says of the shape of a number.
+_OF_A_NUMBER: dict[str, Any] = {"shape": (), "ndim": 0, "size": 1, "iscomplexobj": False}
+
+
 class NotImplementedTangent:
     """A derivative that its rule does not implement: silent until it is demanded, then an error with ``reason``.
 
-    What is computed from it is it again; only a product with a structural zero is zero.  Whoever asks for its shape
-    gets the error.
+    What is computed from it is it again; only a product with a structural zero is zero.
     """
 
     __slots__ = ("place", "reason")
@@ -113,7 +116,7 @@ class NotImplementedTangent:
         return self
 
     def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.demand() if fn.__name__ in ("shape", "ndim", "size") else self
+        return _OF_A_NUMBER.get(fn.__name__, self)
 
     @property
     def T(self) -> Any:
