@@ -227,6 +227,11 @@ add(np.meshgrid, V[:2], W[:3], indexing="ij", sparse=True)
 
 for name in "concatenate stack vstack hstack dstack column_stack".split():
     add(getattr(np, name), [M, 2 * M])
+BRACKETS = type(np.r_).__getitem__
+written("np.r_[{0}, 0.5, {1}]", BRACKETS, V, W[0])
+written("np.r_[{0}]", BRACKETS, V)
+written("np.r_['1', {0}, {1}]", BRACKETS, M, 2 * M)
+written("np.c_[{0}, {1}, np.ones(5), {2}]", BRACKETS, V, W, random(5, 2))
 add(np.concatenate, (M, M[:1]), 0)
 add(np.concatenate, [M, V], None)
 add(np.stack, [V, W], 1)

@@ -347,7 +347,8 @@ class _Run(CallSites):
 
             args, kinds = (e.value, e.index), (container, position)
             method = special_method(container, "__getitem__")
-            if method is not None and type(e.index) in n.ATOMS:
+            whole = type(e.index) is n.TupleExpr and all(type(part) in n.ATOMS for part in e.index.items)
+            if method is not None and (whole or type(e.index) in n.ATOMS):
                 return self.looked_up(s, method, args, (), kinds, None)
             return self.site(s, Site("dynamic", operator.getitem, args=args, kinds=kinds, infix=True))
         constant = (e.index.value,) if type(e.index) is n.Const else None

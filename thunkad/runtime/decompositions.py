@@ -223,17 +223,19 @@ def eigenvectors_for(w: Any, a: Any) -> Any:
     LAPACK may order eigenvalues otherwise when it computes no vectors.
     """
     found, v = np.linalg.eig(a)
-    if np.array_equal(found, w):
-        return v
-    flat_w, flat_found, flat_v = [np.reshape(x, (-1, *np.shape(x)[np.ndim(w) - 1 :])) for x in (w, found, v)]
-    ordered = np.empty_like(flat_v)
-    for k in range(len(flat_w)):
-        free = list(range(flat_w.shape[-1]))
-        for j, value in enumerate(flat_w[k]):
-            nearest = min(free, key=lambda i: abs(flat_found[k, i] - value))
+    return np.take_along_axis(v, matching(w, found)[..., None, :], axis=-1)
+
+
+def matching(w: Any, found: Any) -> Any:
+    """For each eigenvalue in ``w`` the place of the nearest in ``found`` that is not taken yet."""
+    order = np.zeros(np.shape(w), int)
+    for at in np.ndindex(*np.shape(w)[:-1]):
+        free = list(range(np.shape(w)[-1]))
+        for j, value in enumerate(w[at]):
+            nearest = min(free, key=lambda i: abs(found[at][i] - value))  # noqa: B023 - called at once
             free.remove(nearest)
-            ordered[k, :, j] = flat_v[k, :, nearest]
-    return np.reshape(ordered, np.shape(v))
+            order[(*at, j)] = nearest
+    return order
 
 
 def eigvals_bar(y_bar: Any, y: Any, a: Any) -> Any:

@@ -76,8 +76,6 @@ linear(
     sorting.sort_dot,
     sorting.partition_bar,
     sorting.partition_dot,
-    sorting.quantile_bar,
-    sorting.quantile_dot,
     sorting.unique_bar,
 )
 bilinear(1, reductions.var_bar, reductions.var_dot, scans.trapezoid_x_bar, scans.trapezoid_dx_bar)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, non_differentiable, rrule
+from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.sorting import (
     median_rank,
     partition_bar,
     partition_dot,
     percentile_rank,
     quantile_bar,
+    quantile_bar_dot,
     quantile_dot,
+    quantile_dot_dot,
     quantile_level_bar,
     quantile_level_dot,
     quantile_level_slope,
@@ -109,7 +112,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank(q, method))),
+            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank, q, method)),
             thunk(lambda: quantile_level_bar(y_bar, quantile_level_slope(y, a, q, axis, quantile_rank, method), q)),
             NoTangent(),
         )
@@ -120,7 +123,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.quantile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method)) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, quantile_rank, q, method) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method)
     )
 
@@ -131,7 +134,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank(q, method))),
+            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank, q, method)),
             thunk(
                 lambda: quantile_level_bar(
                     y_bar, quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0), q
@@ -146,7 +149,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.percentile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method)) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, percentile_rank, q, method) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0)
     )
 
@@ -156,7 +159,7 @@ def _(a, axis=None, *, keepdims=False):
     y = np.nanmedian(a, axis=axis, keepdims=keepdims)
 
     def pullback(y_bar):
-        return thunk(lambda: quantile_bar(y_bar, a, axis, median_rank, True)), NoTangent()
+        return thunk(lambda: quantile_bar(y_bar, a, axis, median_rank, skip_nan=True)), NoTangent()
 
     return y, pullback
 
@@ -164,7 +167,7 @@ def _(a, axis=None, *, keepdims=False):
 @frule(np.nanmedian)
 def _(a, axis=None, *, keepdims=False, a_dot):
     y = np.nanmedian(a, axis=axis, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, median_rank, True)
+    return y, quantile_dot(a_dot, y, a, axis, median_rank, skip_nan=True)
 
 
 @rrule(np.nanquantile)
@@ -173,7 +176,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank(q, method), True)),
+            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank, q, method, True)),
             thunk(
                 lambda: quantile_level_bar(
                     y_bar, quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True), q
@@ -188,7 +191,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.nanquantile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method), True) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, quantile_rank, q, method, True) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True)
     )
 
@@ -199,7 +202,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank(q, method), True)),
+            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank, q, method, True)),
             thunk(
                 lambda: quantile_level_bar(
                     y_bar, quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True), q
@@ -214,6 +217,29 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.nanpercentile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method), True) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, percentile_rank, q, method, True) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True)
     )
+
+
+# second derivatives
+
+
+@frule(quantile_bar)
+def _(y_bar, a, axis, rank_of, q=None, method=None, skip_nan=False, *, y_bar_dot, q_dot):
+    value = quantile_bar(y_bar, a, axis, rank_of, q, method, skip_nan)
+    return value, quantile_bar_dot((y_bar_dot, q_dot), y_bar, a, axis, rank_of, q, method, skip_nan)
+
+
+@frule(quantile_dot)
+def _(a_dot, y, a, axis, rank_of, q=None, method=None, skip_nan=False, *, a_dot_dot, q_dot):
+    value = quantile_dot(a_dot, y, a, axis, rank_of, q, method, skip_nan)
+    return value, quantile_dot_dot((a_dot_dot, q_dot), a_dot, y, a, axis, rank_of, q, method, skip_nan)
+
+
+@frule(quantile_level_slope)
+def _(y, a, q, axis, rank_of, method, unit=1.0, skip_nan=False, *, a_dot):
+    value = quantile_level_slope(y, a, q, axis, rank_of, method, unit, skip_nan)
+    if is_zero(a_dot):
+        return value, a_dot
+    return value, quantile_level_slope(y, a, q, axis, rank_of, method, unit, skip_nan, a_dot)
