@@ -33,8 +33,8 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
 
     Notes
     -----
-    For real arguments ``jacobian(f)(x) @ dx`` is the change of the result, which may be complex.  By complex arguments:
-    for a real result as in a gradient, ``∂y/∂a + i ∂y/∂b`` at ``z = a + i b``; for a complex one ``dy/dz``, and an error
+    For real arguments ``jacobian(f)(x) @ dx`` is the change of the result, which may be complex.  By complex arguments
+    ``z = a + i b``: for a real result as in a gradient, ``∂y/∂a + i ∂y/∂b``; for a complex one ``dy/dz``, and an error
     if the function is not holomorphic.
     """
     made = _named(f, "jacobian", jacobian_of(f, argnums, mode))

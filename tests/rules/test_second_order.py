@@ -19,19 +19,23 @@ from thunkad.testing import numerical_jvp
 from thunkad.testing.differences import pairing
 from thunkad.testing.leaves import at, copied, field_of, leaves, map_leaves, random_tangents, unthunk_all
 
+ORDERS = [
+    f"special.{name}-"
+    for name in """jv iv ive yn kn expn yv kv kve hankel1 hankel2 eval_chebyt eval_hermite hyp0f1 hyp1f1 hyp2f1 gammainc
+    gammaincc gammaincinv gammainccinv betainc betaincc betaincinv pdtr chdtr stdtr _basic.polygamma _basic.zeta""".split()
+]
 #: Samples that can't be differentiated twice, each with the reason.
 ONCE = {
     "np.random": "what is drawn inside a derivative that is differentiated is refused",
     "scipy.special.gamma-": "of complex numbers: SciPy has no trigamma function of these",
     "scipy.special.loggamma-": "of complex numbers: SciPy has no trigamma function of these",
-    "polygamma": "its order, a whole number, has no derivative",
-    "vectorize": "a function object that is called when the code runs",
+    **dict.fromkeys(ORDERS, "its order or shape parameter has no derivative, of which a nested vjp says so at once"),
     "ndarray.__getitem__": "called by its name, with an index that is known when the code runs",
 }
 
 
 #: Families of which every member has the same rule: the first is enough.
-LIKE_ANOTHER = ("legendre", "hermite", "laguerre")
+LIKE_ANOTHER = ("legendre", "hermite_e", "hermite", "laguerre")
 METHODS = ("outer", "accumulate", "reduce", "reduceat")
 
 

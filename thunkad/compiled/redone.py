@@ -130,8 +130,25 @@ class Redone:
             direct = getattr(type(args[0]), f"__{name}__", None)
             if isinstance(direct, types.FunctionType):
                 fn = direct
+        fn = self.written_out(fn, args, kwargs)
         nested = self.world.derivatives
         return fn, nested.binder.bind(fn, args, kwargs), args
+
+    def written_out(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        """The body that stands in for ``fn``, if there is one."""
+        owner: tuple[Any, ...] = ()
+        inner = fn
+        if isinstance(fn, types.MethodType):
+            inner, owner = fn.__func__, (fn.__self__,)
+        elif not isinstance(fn, types.FunctionType):
+            inner, owner = getattr(type(fn), "__call__", None), (fn,)  # noqa: B004 - the method itself is looked at
+        if not isinstance(inner, types.FunctionType):
+            return fn
+        decision = self.world.late_lookup(inner, (*owner, *args), kwargs)
+        if decision.how != "alternative":
+            return fn
+        body = decision.entry.function
+        return types.MethodType(body, owner[0]) if owner else body
 
     def push_pulled(self, fn: Pulled, fn_dot: Any, seed: Any, seed_dot: Any) -> Any:
         """The cotangents that a pullback gives, and their tangents."""

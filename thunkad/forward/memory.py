@@ -77,7 +77,7 @@ class Memory:
                 self.mutated.add(b)
 
     def change(self, x: str, itself: bool = False) -> None:
-        """Note that memory in the class of ``x`` is changed; with ``itself``, that of ``x`` and not of what it holds."""
+        """Note that memory in the class of ``x`` is changed; with ``itself``, not that of what it holds."""
         self.mutated.add(self.find(x))
         if not itself or x not in self.made:
             self.changed.add(x)

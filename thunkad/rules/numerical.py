@@ -11,7 +11,14 @@ from thunkad.rules.define import register, target_of_rule
 from thunkad.rules.entry import FRULE, RRULE, Entry
 from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.cotangents import entry
-from thunkad.runtime.numerical import DIFFERENCE_STEP, Slope, by_complex_step, by_differences, numerical_bar, numerical_dot
+from thunkad.runtime.numerical import (
+    DIFFERENCE_STEP,
+    Slope,
+    by_complex_step,
+    by_differences,
+    numerical_bar,
+    numerical_dot,
+)
 from thunkad.tangents import ZERO, thunk
 
 SLOPES: dict[str, Slope] = {"differences": by_differences, "complex step": by_complex_step}
@@ -25,8 +32,8 @@ def numerical_rule(fn: Any, *, method: str = "differences", step: float = DIFFER
     fn : callable
         A smooth function of numbers and arrays, whose result is a number, an array, or a tuple or list of these.
     method : {'differences', 'complex step'}
-        Central differences, extrapolated once: the relative error is about ``step**4`` (1e-10 for a function that varies
-        on a scale of one); four calls of ``fn`` for each real number in a wanted argument, and four for a tangent.
+        Central differences, extrapolated once: the relative error is about ``step**4`` (1e-10 for a function that
+        varies on a scale of one); four calls of ``fn`` for each number in a wanted argument, and four for a tangent.
         Or a step into the complex plane: exact to rounding, one call for each number, for functions of real arguments
         that are analytic and take complex numbers.
     step : float

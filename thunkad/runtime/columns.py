@@ -52,8 +52,8 @@ def side_by_side(columns: list[Any], shape: tuple[int, ...]) -> Any:
 def by_complex(one: Any, turned: Any) -> Any:
     """The derivatives by complex numbers from those in the directions 1 and i, entry by entry.
 
-    Of a real result ``∂y/∂a + i ∂y/∂b`` for ``z = a + i b``, as in a gradient; of a complex one the derivative, if it has
-    one.
+    Of a real result ``∂y/∂a + i ∂y/∂b`` for ``z = a + i b``, as in a gradient; of a complex one ``dy/dz``, if it has
+    that.
     """
     if isinstance(one, (list, tuple)):
         parts = [by_complex(a, b) for a, b in zip(one, turned)]

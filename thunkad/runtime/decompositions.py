@@ -232,7 +232,7 @@ def matching(w: Any, found: Any) -> Any:
     for at in np.ndindex(*np.shape(w)[:-1]):
         free = list(range(np.shape(w)[-1]))
         for j, value in enumerate(w[at]):
-            nearest = min(free, key=lambda i: abs(found[at][i] - value))  # noqa: B023 - called at once
+            nearest = min(free, key=lambda i: abs(found[at][i] - value))
             free.remove(nearest)
             order[(*at, j)] = nearest
     return order

@@ -70,7 +70,10 @@ def append_bars(y_bar: Any, arr: Any, values: Any, axis: Any = None) -> Any:
 
 def append_dot(arr_dot: Any, values_dot: Any, arr: Any, values: Any, axis: Any = None) -> Any:
     """The tangent of ``np.append``."""
-    first, second = (np.zeros(np.shape(x)) if is_zero(d) else d for d, x in ((arr_dot, arr), (values_dot, values)))
+    first, second = [
+        np.zeros(np.shape(x), np.result_type(np.asarray(x).dtype, np.float16)) if is_zero(d) else d
+        for d, x in ((arr_dot, arr), (values_dot, values))
+    ]
     return np.append(first, second, axis)
 
 
@@ -183,7 +186,5 @@ def brackets_dot(key_dot: Any, brackets: Any, key: Any) -> Any:
     """The tangent of ``np.r_[key]`` or ``np.c_[key]``."""
     parts = key if isinstance(key, tuple) else (key,)
     dots = [entry(key_dot, k) for k in range(len(parts))] if isinstance(key, tuple) else [key_dot]
-    placed = [
-        part if isinstance(part, str) else zeros(part) if is_zero(dot) else dot for part, dot in zip(parts, dots)
-    ]
+    placed = [part if isinstance(part, str) else zeros(part) if is_zero(dot) else dot for part, dot in zip(parts, dots)]
     return brackets[tuple(placed)]

@@ -81,5 +81,7 @@ def numerical_dot(
 
 def _no_derivative(x: Any) -> Any:
     if isinstance(x, (list, tuple, dict)):
-        return NotImplementedTangent("a numerical rule differentiates by numbers and arrays, not by what is in containers")
+        return NotImplementedTangent(
+            "a numerical rule differentiates by numbers and arrays, not by those in containers"
+        )
     return NO_TANGENT

@@ -128,7 +128,6 @@ class _Rows:
         out[high, columns] += ranks - low
         return out
 
-
     def turned(self, members: Any, ranks: Any, rank_of: RankOf, q: Any, method: Any, q_dot: Any) -> Any:
         """The change of :meth:`weights` as the levels ``q`` move by ``q_dot``."""
         out = np.zeros((self.length, np.size(ranks)))
@@ -145,7 +144,7 @@ class _Rows:
 
 
 def rank_growth(rank_of: RankOf, q: Any, method: Any, count: Any, unit: float) -> Any:
-    """How fast the ranks that are read of ``count`` values grow with the levels ``q``, of which ``unit`` is the highest."""
+    """How fast the ranks read of ``count`` values grow with the levels ``q``, of which ``unit`` is the highest."""
     q = np.asarray(q, float)
     below, above = np.maximum(q - _STEP, 0.0), np.minimum(q + _STEP, unit)
     return np.ravel((rank_of(above, method)(int(count)) - rank_of(below, method)(int(count))) / (above - below))

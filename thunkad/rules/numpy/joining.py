@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, rrule
-from thunkad.rules.linear import linear
 from thunkad.runtime.joining import (
     append_bars,
     append_dot,
     block_bars,
     block_dot,
-    brackets_bar,
-    brackets_dot,
     column_stack_bar,
     dstack_bar,
     hstack_bar,
@@ -22,8 +19,6 @@ from thunkad.runtime.joining import (
     vstack_bar,
 )
 from thunkad.tangents import NoTangent, thunk
-
-linear(brackets_bar)
 
 
 @rrule(np.concatenate)
@@ -147,21 +142,3 @@ def _(arr, values, axis=None):
 @frule(np.append)
 def _(arr, values, axis=None, *, arr_dot, values_dot):
     return np.append(arr, values, axis=axis), append_dot(arr_dot, values_dot, arr, values, axis)
-
-
-# np.r_ and np.c_: one method for both classes
-
-
-@rrule(type(np.r_).__getitem__)
-def _(brackets, key):
-    y = brackets[key]
-
-    def pullback(y_bar):
-        return NoTangent(), thunk(lambda: brackets_bar(y_bar, brackets, key))
-
-    return y, pullback
-
-
-@frule(type(np.r_).__getitem__)
-def _(brackets, key, *, key_dot):
-    return brackets[key], brackets_dot(key_dot, brackets, key)

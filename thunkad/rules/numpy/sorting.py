@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, non_differentiable, rrule
-from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.sorting import (
     median_rank,
     partition_bar,
     partition_dot,
     percentile_rank,
     quantile_bar,
-    quantile_bar_dot,
     quantile_dot,
-    quantile_dot_dot,
     quantile_level_bar,
     quantile_level_dot,
     quantile_level_slope,
@@ -220,26 +217,3 @@ def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     return y, quantile_dot(a_dot, y, a, axis, percentile_rank, q, method, True) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True)
     )
-
-
-# second derivatives
-
-
-@frule(quantile_bar)
-def _(y_bar, a, axis, rank_of, q=None, method=None, skip_nan=False, *, y_bar_dot, q_dot):
-    value = quantile_bar(y_bar, a, axis, rank_of, q, method, skip_nan)
-    return value, quantile_bar_dot((y_bar_dot, q_dot), y_bar, a, axis, rank_of, q, method, skip_nan)
-
-
-@frule(quantile_dot)
-def _(a_dot, y, a, axis, rank_of, q=None, method=None, skip_nan=False, *, a_dot_dot, q_dot):
-    value = quantile_dot(a_dot, y, a, axis, rank_of, q, method, skip_nan)
-    return value, quantile_dot_dot((a_dot_dot, q_dot), a_dot, y, a, axis, rank_of, q, method, skip_nan)
-
-
-@frule(quantile_level_slope)
-def _(y, a, q, axis, rank_of, method, unit=1.0, skip_nan=False, *, a_dot):
-    value = quantile_level_slope(y, a, q, axis, rank_of, method, unit, skip_nan)
-    if is_zero(a_dot):
-        return value, a_dot
-    return value, quantile_level_slope(y, a, q, axis, rank_of, method, unit, skip_nan, a_dot)
