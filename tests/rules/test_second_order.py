@@ -30,6 +30,9 @@ ONCE = {
     "scipy.special.gamma-": "of complex numbers: SciPy has no trigamma function of these",
     "scipy.special.loggamma-": "of complex numbers: SciPy has no trigamma function of these",
     **dict.fromkeys(ORDERS, "its order or shape parameter has no derivative, of which a nested vjp says so at once"),
+    "hypot.reduceat": "it is written out with updates in place, and so is looked into by a nested vjp",
+    "kaiser": "a vjp is by its length, too, at which a root has no finite slope",
+    "imatmul": "it updates its argument in place",
     "ndarray.__getitem__": "called by its name, with an index that is known when the code runs",
 }
 
