@@ -15,7 +15,7 @@ import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import find_spans
-from thunkad.analysis.writing import dispatched_writes, first_is_written, is_numpy, out_operands
+from thunkad.analysis.writing import dispatched_writes, first_is_written, is_numpy, is_product, out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
@@ -258,6 +258,8 @@ class _Finder:
             name = getattr(site.callee, "__name__", "")
             on_array = bool(site.kinds) and isinstance(site.kinds[0], Num)
             if name not in VIEWS or (on_array and name in _FRESH_IN_NUMPY):
+                return outs
+            if name == "einsum" and is_product(site):
                 return outs
             if name == "array" and not any(k == "copy" for k, _ in e.kwargs):
                 return outs

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.analysis.writing import dispatched_writes
+from thunkad.analysis.writing import dispatched_writes, is_product
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Known, Num, Opaque
@@ -257,7 +257,7 @@ def makes_fresh(site: Site) -> bool:
     fn = site.callee
     if fn is np.conjugate:  # the method .conj() of a real array returns the array itself
         return False
-    if isinstance(fn, np.ufunc) or site.how == "constant":
+    if isinstance(fn, np.ufunc) or site.how == "constant" or (fn is np.einsum and is_product(site)):
         return True
     name = getattr(fn, "__name__", "")
     if name in _FRESH:
