@@ -37,6 +37,8 @@ ONCE = {
 }
 
 
+#: Loops over coefficients, of which each step is compiled by itself when it is differentiated twice: seconds for each.
+SLOW = ("chebder", "chebint", "polyder", "polyint")
 #: Families of which every member has the same rule: the first is enough.
 LIKE_ANOTHER = ("legendre", "hermite_e", "hermite", "laguerre")
 METHODS = ("outer", "accumulate", "reduce", "reduceat")
@@ -48,7 +50,7 @@ def chosen():
     for k, (sample, name) in enumerate(zip(SAMPLES, IDS)):
         parts = name.rpartition("-")[0].split(".")
         repeated = parts[-1] in METHODS and parts[-2] not in ("multiply", "hypot", "maximum")
-        if repeated or id(sample.function) in seen or any(part in name for part in LIKE_ANOTHER):
+        if repeated or id(sample.function) in seen or any(part in name for part in (*LIKE_ANOTHER, *SLOW)):
             continue
         seen.add(id(sample.function))
         if not any(part in name for part in ONCE) and any(map(perturbed, sample.args)):
