@@ -264,6 +264,8 @@ def project(x_bar: Any, x: Any) -> Any:
 def _project_structure(x_bar: Any, x: Any) -> Any:
     """The gradient of a container or object in its structure, in fresh memory; ``NoTangent`` for leaves without one."""
     if isinstance(x, dict):
+        if type(x_bar) is dict:
+            return {k: _leaf(x_bar.get(k, ZERO), v) for k, v in x.items()}
         return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*(_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
@@ -280,6 +282,8 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
 
 
 def _leaf(x_bar: Any, x: Any) -> Any:
+    if type(x_bar) is type(x) is float:
+        return x_bar
     found = project_copy(x_bar, x)
     return NO_TANGENT if isinstance(found, AbstractZero) else found
 
