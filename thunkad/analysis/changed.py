@@ -6,7 +6,7 @@ from thunkad.analysis.aliases import find_aliases
 from thunkad.analysis.sites import Resolved, weaken
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN
+from thunkad.kinds.lattice import UNKNOWN, Num
 
 
 def changed_elsewhere(found: Resolved) -> frozenset[str]:
@@ -26,6 +26,8 @@ def changed_elsewhere(found: Resolved) -> frozenset[str]:
         for name in aliases.written_by.get(id(s), ()):
             cls = aliases.find(name)
             by_class.setdefault(cls, set()).add(name)
+            if name not in contained and not isinstance(kinds.get(name, UNKNOWN), Num):
+                unsure.add(cls)  # a function or an object of which nothing is known, which may hold some
             simple = is_seen(s)
             if weaken(kinds.get(name, UNKNOWN)) != kinds.get(name, UNKNOWN) and (not simple or name in copied):
                 unsure.add(cls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -152,6 +153,8 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant", "undecided"):
         target = own_call(fn)
     resolved = forwarding.analysis(target, owner, key.kinds)
+    if isinstance(target, types.FunctionType):
+        forwarding.differentiated(resolved, key.wanted)
     if key.product == "linearize":
         names = f"{resolved.function.name}_primal", f"{resolved.function.name}_linear"
         both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True)

@@ -10,8 +10,10 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.forms import normal_form
+from thunkad.compiled.late_writes import look_ahead
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
+from thunkad.compiled.outside import Outside
 from thunkad.compiled.push import Push
 from thunkad.compiled.reach import TooFarError, at_border
 from thunkad.compiled.redone import Redone
@@ -41,6 +43,7 @@ class Forwarding:
         self.linear_dispatch = LinearCalls(self)
         self.halves: dict[Any, tuple[Slot, Slot]] = {}
         self.redone = Redone(world)
+        self.outside = Outside(self.analysis, world.outside)
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}
         self._results: dict[Any, Kind] = {}
@@ -70,6 +73,8 @@ class Forwarding:
                 self.made.add(id(slot.function))
                 return self.analysis(slot.function, slot.owner, kinds)
             function = self.normal(target)
+            if isinstance(target, types.FunctionType):
+                look_ahead(self.world, target, kinds)
             if self.world.outlives and not is_ir:
                 function = hoist(function, target, OUTSIDE_DATA)
             names = [p.name for p in parameters(function)]
@@ -138,6 +143,10 @@ class Forwarding:
             slot = self.slot_for(target, owner, site.kinds, demand, own_result)
         return n.Ref(slot.__name__, slot)
 
+    def differentiated(self, resolved: Resolved, wanted: tuple[str, ...]) -> None:
+        """Note that the user's function ``resolved`` is differentiated for ``wanted``."""
+        self.outside.note(resolved, wanted)
+
     def slot_for(
         self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], own_result: bool = False
     ) -> Slot:
@@ -151,6 +160,8 @@ class Forwarding:
         self.slots[key] = slot
         try:
             resolved = self.analysis(target, owner, kinds)
+            if isinstance(target, types.FunctionType):
+                self.differentiated(resolved, demand)
             slot.function = pushforward(
                 slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result
             )

@@ -358,7 +358,7 @@ class Push:
             self.keep(s)
         elif self.changes.library(s, None, e, site):
             return
-        elif site.how in ("inside", "lifted", "dynamic"):
+        elif site.how in ("inside", "lifted", "dynamic", "construct"):
             name = self.temporary(UNKNOWN)
             self.calls.call(n.Assign(name, e, line=s.line), name, site)
         else:

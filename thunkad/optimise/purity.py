@@ -22,7 +22,8 @@ _PURE_BUILTINS = frozenset(
 )  # fmt: skip
 #: Helpers of generated code that change something, or run code of the user's.
 CHANGING = frozenset(
-    ("pop", "index_add", "pull", "pull_kept", "pull_packed", "accumulate", "take_entry", "take_stored", "insert",
+    ("pop", "index_add", "pull", "pull_kept", "pull_shared", "pull_packed", "pull_shared_packed", "accumulate",
+     "take_entry", "take_stored", "insert",
      "reverse", "update", "update_entry", "update_attribute", "take_moved", "change")
 )  # fmt: skip
 _WHOLE_REDUCTIONS = (np.sum, np.mean, np.std, np.var, np.prod)
