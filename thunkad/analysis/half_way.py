@@ -25,6 +25,8 @@ class _Written(Hazard):
         self.given = {self.aliases.find(x) for x in (*function.captures, *(p.name for p in function.params))}
 
     def statement(self, s: n.Stmt, dirty: bool) -> bool | None:
+        if type(s) is n.Return:
+            return dirty
         site = self.resolved.sites.get(id(s))
         if not walk.blocks(s) and site is not None and self.shows(s) and self.inner(site):
             return None
