@@ -193,3 +193,27 @@ def test_inside_differentiated_code(f) -> None:
     assert ad.grad(f)(0.7) == want
     assert ad.jvp(f, (0.7,), (1.0,))[1] == want
     assert ad.linearize(f, 0.7)[1](1.0) == want
+
+
+def test_random_numbers_of_a_call_that_is_found_when_it_runs_are_refused() -> None:
+    draw = [np.random.normal]
+    with pytest.raises(ad.UnsupportedSyntaxError, match="draw the numbers outside"):
+        ad.linearize(lambda x: draw[0](x, x), 2.0)[1](1.0)
+
+
+def unzipped(x):
+    pairs = [(x[k], x[k] ** 2) for k in range(3)]
+    a, b = zip(*pairs)
+    return a[0] * b[1] + a[2]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [unzipped, lambda x: [*zip(*[x, x * x])][1][1], lambda x: sum(a * b for a, b in [*enumerate(*[x])])],
+    ids=["unpacked", "list", "enumerate"],
+)
+def test_iterators_of_starred_arguments(f) -> None:
+    x, dot = np.array([1.0, 2.0, 3.0]), np.array([1.0, -1.0, 0.5])
+    push = ad.linearize(f, x)[1]
+    for _ in range(2):
+        np.testing.assert_allclose(push(dot), ad.jvp(f, (x,), (dot,))[1])

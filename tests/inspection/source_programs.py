@@ -5,6 +5,8 @@ from collections import namedtuple
 
 import numpy as np
 
+import thunkad as ad
+
 SCALE = 1.5
 WEIGHTS = np.array([0.5, -1.0, 2.0])
 A = np.array([0.5, -1.25, 2.0])
@@ -152,3 +154,25 @@ PROGRAMS = [
     (keywords, (1.5,)),
     (method_calls, (A,)),
 ]
+
+
+def looped(x):
+    h = x
+    for _ in ad.checkpointed(range(4)):
+        h = np.sin(h) * x
+    return np.sum(h)
+
+
+def step(y):
+    return np.sin(y) * y
+
+
+STEPS = {"a": step}
+
+
+def checkpointed(x):
+    return np.sum(ad.checkpoint(step)(x) * x)
+
+
+def checkpointed_at_run_time(x):
+    return np.sum(ad.checkpoint(lambda y: STEPS["a"](y))(x))

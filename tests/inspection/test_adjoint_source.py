@@ -201,3 +201,12 @@ def test_library_functions():
 def test_an_unknown_mode_is_refused():
     with pytest.raises(ad.ArgumentError, match="sideways"):
         adjoint_source(programs.straight, mode="sideways")
+
+
+def test_checkpoints():
+    for f in (programs.looped, programs.checkpointed, programs.checkpointed_at_run_time):
+        x = np.arange(3.0)
+        for mode in ("grad", "vjp", "jvp"):
+            assert "def " in adjoint_source(f, mode=mode)
+        found = entry_of(run(adjoint_source(f, args=(x,))), "_grad")(x)
+        np.testing.assert_array_equal(found, ad.grad(f)(x))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import types
 from typing import Any, Protocol
+
+import numpy as np
 
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Sequence, Tuple
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Sequence, Tuple
 from thunkad.kinds.observe import kind_of
 from thunkad.records import field, record
 from thunkad.rules.entry import Entry
 from thunkad.rules.resolve import Decision
+from thunkad.source.names import lookup
 
 
 class Context(Protocol):
@@ -103,6 +108,34 @@ def weaken(kind: Kind) -> Kind:
     if isinstance(kind, Tuple):
         return Tuple(tuple(map(weaken, kind.items)), kind.cls)
     return kind
+
+
+#: Owners whose attributes are read without running code of the user's.
+_READABLE = (types.ModuleType, type, np.random.RandomState, np.random.Generator, random.Random)
+
+
+def called(site: Site, resolved: Resolved) -> Any:
+    """The callee of a call; what a dotted path of names from outside stands for at this moment."""
+    path: list[str] = []
+    e = site.callee
+    while type(e) is n.Attr:
+        path.append(e.name)
+        e = e.value
+    found: Any = None
+    if type(e) is n.Global and resolved.owner is not None:
+        try:
+            found = lookup(resolved.owner, e.id)
+        except KeyError:
+            return site.callee
+    elif isinstance(e, (n.Name, n.Ref)):
+        kind = resolved.kind(e)
+        found = kind.value if isinstance(kind, Known) else None
+    for name in reversed(path):
+        readable = isinstance(
+            found, (types.ModuleType, type, np.random.RandomState, np.random.Generator, random.Random)
+        )
+        found = getattr(found, name, None) if readable else None
+    return site.callee if found is None else found
 
 
 def path_of(e: n.Expr) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 from thunkad.compiled.load import Slot, name_of_target, place_of_target
 from thunkad.compiled.pulls import PullBody, pull_body, refuse_changes
-from thunkad.compiled.replay import refuse_replay, refuse_surrogates
+from thunkad.compiled.replay import refuse_replay, refuse_surrogates, watched
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.generate import parameters
 from thunkad.forward.inline import pasted, polished
@@ -336,7 +336,7 @@ class Derivations:
         volatile: tuple[str, ...]
     ) -> tuple[Made, Made]:  # fmt: skip
         """The halves of a function that keeps its arguments only."""
-        refuse_replay(self.world, d, kinds)
+        unknown = refuse_replay(self.world, d, kinds)
         pair = self.world.pair_for(d.target, d.owner, kinds, demand)
         if pair.shadowed:
             raise UnsupportedSyntaxError(
@@ -358,6 +358,8 @@ class Derivations:
             n.Unpack((value, kept), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))),
             n.Return(n.Call(ref(pair.reverse), (n.Name(kept), n.Name(given)))),
         ]
+        if unknown:
+            reverse[1:2] = watched([reverse[1]], names, d)
         return (
             Made(n.Function(forward_name, [n.Param(p) for p in d.params], forward), None),
             Made(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), None),
@@ -406,7 +408,8 @@ class Derivations:
         dots = [*directions, *([seed_dot] if seed_dot is not None else [])]
         primal, tangent = names.new("primal"), names.new("tangent")
         call = n.Call(ref(slot), (*map(n.Name, d.params), seed, *dots))
-        out.append(n.Unpack((primal, tangent), call))
+        rerun: list[n.Stmt] = [n.Unpack((primal, tangent), call)]
+        out += watched(rerun, names, d) if refuse_replay(self.world, d, kinds) else rerun
         first, bars = names.new("value"), names.new("bars")
         first_dot, bars_dot = names.new("value_dot"), names.new("bars_dot")
         out.append(n.Unpack((first, bars), n.Name(primal)))

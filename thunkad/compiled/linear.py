@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.randomness import draws_numbers
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
 from thunkad.compiled.nested import MAP, NESTED
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.push import Push
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.forward.calls import is_iterator
 from thunkad.forward.linear import NotSeparable
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -83,12 +85,20 @@ class LinearCalls:
 
     def again(self, fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Linear]:
         """A rule or a derivative: it is run once more for each tangent."""
+        if draws_numbers(fn):
+            raise UnsupportedSyntaxError(
+                f"linearize of a call of {name_of(fn)} that is found when the code runs is not supported: it would "
+                "draw other random numbers for each tangent",
+                hint="draw the numbers outside and pass them in",
+            )
         args, kwargs = snapshot(args), snapshot(kwargs)
         push = self.forwarding.pusher
 
         def linear(fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Any:
             return push.whole(fn, fn_dot, args, tuple(map(unthunk, arg_dots)), kwargs, kwarg_dots)[1]
 
+        if is_iterator(fn):
+            return list(fn(*args, **kwargs)), linear  # it is gone through in both halves
         if is_nested(fn):  # with the rules of this call, not with those that the function is pinned to
             return push.whole(fn, ZERO, args, (ZERO,) * len(args), kwargs, dict.fromkeys(kwargs, ZERO))[0], linear
         return fn(*args, **kwargs), linear

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import types
+from os.path import basename
 from typing import Any
 
-from thunkad.analysis.randomness import is_random
+from thunkad.analysis.randomness import is_random, is_unknown, may_draw
+from thunkad.analysis.sites import called, path_of
+from thunkad.compiled.load import place_of_target
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.forward.calls import EFFECT
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Known, Lifted
 from thunkad.rules.entry import name_of
+from thunkad.runtime.replays import random_states, refuse_draws
+
+STATES, REFUSE_DRAWS = n.Ref("random_states", random_states), n.Ref("refuse_draws", refuse_draws)
 
 
-def refuse_replay(world: Any, d: Any, kinds: Any) -> None:
-    """A derivative inside differentiated code runs its function again, so that must do the same a second time."""
+def refuse_replay(world: Any, d: Any, kinds: Any) -> bool:
+    """A derivative inside differentiated code runs its function again, so that must do the same a second time.
+
+    Returns
+    -------
+    bool
+        Whether some of what it calls is only known when it runs, so that draws have to be looked for then.
+    """
     if isinstance(d.target, n.Function):
         resolved = world.analysis_of_ir(d.target, d.owner, kinds[: len(d.params)])
     elif hasattr(d.target, "__code__"):
         resolved = world.analysis(d.target, kinds[: len(d.params)])
     else:
-        return  # a derivation: its own target was looked at
-    found = draws(world, resolved, set())
+        return False  # a derivation: its own target was looked at
+    look = Draws(world)
+    found = look.first(resolved)
     if found is not None:
         line, what = found
         raise UnsupportedSyntaxError(
@@ -28,34 +45,71 @@ def refuse_replay(world: Any, d: Any, kinds: Any) -> None:
             resolved.place(line),
             "draw the numbers outside and pass them in",
         )
+    return look.unknown
 
 
-def draws(world: Any, resolved: Any, seen: set[int]) -> tuple[int, str] | None:
-    """The line and name of the first drawing of a random number in a function or in what it calls."""
-    if id(resolved) in seen:
-        return None
-    seen.add(id(resolved))
-    for s in walk.statements(resolved.function.body):
-        site = resolved.sites.get(id(s))
-        if site is None:
-            continue
-        if is_random(site):
-            return s.line, name_of(site.callee) if not isinstance(site.callee, n.Attr) else site.callee.name
-        if site.how in ("inside", "lifted"):
-            target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
-            try:
-                if isinstance(target, n.Function):
-                    inner = world.analysis_of_ir(target, resolved.owner, site.kinds)
-                elif hasattr(target, "__code__"):
-                    inner = world.analysis(target, site.kinds)
-                else:
-                    continue
-            except Exception:
-                continue  # what is wrong with it is told where its derivative is made
-            found = draws(world, inner, seen)
+def watched(rerun: list[n.Stmt], names: Names, d: Any) -> list[n.Stmt]:
+    """Statements that run the function of ``d`` again, between looks at the random numbers that are drawn meanwhile."""
+    states, place = names.new("random_states"), place_of_target(d.target)
+    where = "a function" if place is None else f"the function at line {place.line} of {basename(place.filename)}"
+    return [
+        n.Assign(states, n.Call(STATES), site=EFFECT),
+        *rerun,
+        n.Effect(n.Call(REFUSE_DRAWS, (n.Name(states), n.Const(where))), site=EFFECT),
+    ]
+
+
+class Draws:
+    """Looks for random numbers in a function and in what it calls."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.seen: set[int] = set()
+        self.unknown = False  # whether it calls something that is found when the code runs
+
+    def first(self, resolved: Any) -> tuple[int, str] | None:
+        """The line and name of the first draw."""
+        if id(resolved) in self.seen:
+            return None
+        self.seen.add(id(resolved))
+        for s in walk.statements(resolved.function.body):
+            site = resolved.sites.get(id(s))
+            if site is None:
+                continue
+            if is_random(site, resolved) or may_draw(site, resolved):
+                return s.line, described(site, resolved)
+            self.unknown = self.unknown or is_unknown(site, resolved) or self.hands_over(site)
+            inner = self.callee(site, resolved)
+            found = None if inner is None else self.first(inner)
             if found is not None:
                 return s.line, found[1]
-    return None
+        return None
+
+    def hands_over(self, site: Any) -> bool:
+        """Whether a function goes to code that isn't looked into."""
+        return site.how not in ("inside", "lifted", "construct") and any(
+            isinstance(k, Lifted) or (isinstance(k, Known) and isinstance(k.value, types.FunctionType))
+            for k in site.kinds
+        )
+
+    def callee(self, site: Any, resolved: Any) -> Any:
+        """What a call looks into, resolved."""
+        if site.how not in ("inside", "lifted"):
+            return None
+        target = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        try:
+            if isinstance(target, n.Function):
+                return self.world.analysis_of_ir(target, resolved.owner, site.kinds)
+            return self.world.analysis(target, site.kinds) if hasattr(target, "__code__") else None
+        except Exception:
+            return None  # what is wrong with it is told where its derivative is made
+
+
+def described(site: Any, resolved: Any) -> str:
+    """The function that draws, as the user would write it."""
+    if isinstance(site.callee, (n.Attr, n.Global)):
+        return path_of(site.callee)
+    return name_of(called(site, resolved))
 
 
 def refuse_surrogates(world: Any) -> None:

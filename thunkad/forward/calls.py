@@ -9,7 +9,7 @@ import numpy as np
 from thunkad.adjoint.forward import watch
 from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.inline import bind_rule, fold
-from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import NoRuleError
 from thunkad.forward.memory import Summary, hands_on, makes_fresh
 from thunkad.forward.template import (
@@ -45,7 +45,13 @@ BY_REFERENCE = (n.Name, n.TupleExpr, n.ListExpr, n.DictExpr)
 EFFECT = "effect"
 
 
-TANGENT_OF = n.Ref("Tangent", Tangent)
+TANGENT_OF, LIST = n.Ref("Tangent", Tangent), n.Ref("list", list)
+_ITERATORS = (zip, enumerate, reversed, map, filter)
+
+
+def is_iterator(fn: Any) -> bool:
+    """Whether ``fn`` is a builtin whose results are used up by going through them."""
+    return any(fn is known for known in _ITERATORS)
 
 
 class Pushed(Protocol):
@@ -82,9 +88,14 @@ class Calls:
 
     def call(self, s: n.Assign, target: str, site: Site) -> None:
         if not any(self.push.moves(a) for a in self.operands(site)):
-            self.push.out.append(self.with_site(s, site))
+            new = self.with_site(s, site)
             if target in self.push.moving:
+                if type(new) is n.Assign and is_iterator(called(site, self.push.resolved)):
+                    new = n.Assign(target, n.Call(LIST, (new.value,)), line=s.line)  # its tangents go through it too
+                self.push.out.append(new)
                 self.push.tangent(target, ZERO_REF)
+            else:
+                self.push.out.append(new)
         elif site.how == "rule":
             self.rule(s, target, site)
         elif site.how in ("inside", "lifted"):

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
-from thunkad.forward.calls import BY_REFERENCE, EFFECT, Calls, Pushed
+from thunkad.forward.calls import BY_REFERENCE, EFFECT, Calls, Pushed, is_iterator
 from thunkad.forward.generate import cleaned, parameters, result_dot, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
 from thunkad.forward.push import TANGENT, Push
@@ -29,8 +29,6 @@ from thunkad.records import replace
 from thunkad.runtime.residuals import snapshot
 from thunkad.runtime.shadows import Shadows
 
-#: Builtins whose results are used up by going through them.
-ITERATORS = (zip, enumerate, reversed, map, filter)
 SNAPSHOT = n.Ref("snapshot", snapshot)
 
 
@@ -102,7 +100,7 @@ class HalvedCalls(Calls):
         push = self.push
         self.refuse_random(s, site)
         # The rule's value can be gone through more than once.
-        if any(site.callee is known for known in ITERATORS) and type(call) is n.Call:
+        if is_iterator(site.callee) and type(call) is n.Call:
             still = tuple((k, ZERO_REF if k is not None and k.endswith("_dot") else v) for k, v in call.kwargs)
             value = n.Call(call.func, call.args, still)
             push.emit(n.Unpack((target, push.names.new("_")), value, line=s.line, site=EFFECT))
@@ -115,7 +113,7 @@ class HalvedCalls(Calls):
                 push.tangent(target, n.Name(push.dot_name(target)))
 
     def refuse_random(self, s: n.Stmt, site: Site) -> None:
-        if is_random(site):
+        if is_random(site, self.push.resolved):
             raise UnsupportedSyntaxError(
                 "linearize of code that draws random numbers in a call that has no rule to paste is not supported",
                 self.push.resolved.place(s.line),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.dynamic import Pull
 from thunkad.compiled.load import Slot
 from thunkad.compiled.printed import (
@@ -55,7 +56,11 @@ class _Together:
     def __init__(self, world: World, owner: Any) -> None:
         self.world, self.main = world, namespace_of(owner) or {}
         self.made: dict[tuple[int, int], n.Function] = {}
-        self.owners = {id(slot): pair.owner for pair in world.pairs.values() for slot in (pair.forward, pair.reverse)}
+        self.owners = {
+            id(slot): slot.owner if isinstance(pair.owner, Derivation) else pair.owner
+            for pair in world.pairs.values()
+            for slot in (pair.forward, pair.reverse)
+        }
         self.rules: dict[int, tuple[Any, int]] = {}
         self.known_rules = {
             id(e.function): (target, k)
@@ -124,7 +129,9 @@ class _Scope:
     def pinned(self, e: n.Ref) -> n.Expr:
         value = e.value
         if isinstance(value, Slot):
-            assert value.function is not None
+            if value.function is None:  # the user's function itself
+                target = value.cell.cell_contents
+                return n.Ref(getattr(target, "__name__", e.name), target)
             owner = self.together.owners.get(id(value), getattr(value, "owner", None))
             return n.Ref(e.name, self.together.function(value.function, owner))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Pull):
