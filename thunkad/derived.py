@@ -13,6 +13,7 @@ from thunkad.compiled import forward as linear
 from thunkad.compiled.nested import MAP, Derivative, marked, nests
 from thunkad.errors import ArgumentError
 from thunkad.jacobians import jacobian_of
+from thunkad.runtime.dots import check_directions
 from thunkad.runtime.residuals import snapshot
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,19 +84,26 @@ def hvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     array or tuple
         For one argument the product, for several a tuple with one entry for each argument that has a tangent.
     """
+    check_directions(primals, tangents, "hvp", "tangents")
+    return _curvature(f, primals, tangents)
+
+
+def vhp(f: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
+    """The product of a vector with the Hessian of ``f``; the Hessian is symmetric, so this is :func:`hvp`."""
+    check_directions(primals, cotangents, "vhp", "cotangents")
+    return _curvature(f, primals, cotangents)
+
+
+def _curvature(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     moving = tuple(k for k, dot in enumerate(tangents) if dot is not None)
     if len(primals) == 1:
         return jvp(grad(f), primals, tangents)[1]
     return jvp(grad(f, moving), primals, tangents)[1]
 
 
-def vhp(f: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
-    """The product of a vector with the Hessian of ``f``; the Hessian is symmetric, so this is :func:`hvp`."""
-    return hvp(f, primals, cotangents)
-
-
 def gauss_newton_product(f: Callable[..., Any], loss: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """``Jᵀ H J v`` for ``loss(f(x))``: ``J`` of ``f``, ``H`` the Hessian of ``loss`` at ``f(x)``; none is built."""
+    check_directions(primals, tangents, "gauss_newton_product", "tangents")
     value, value_dot = jvp(f, primals, tangents)
     curved = hvp(loss, (value,), (value_dot,))
     bars = tuple(vjp(f, *primals)[1](curved))

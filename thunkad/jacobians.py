@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.api import vjp
+from thunkad.compiled.entry import check_asked
 from thunkad.compiled.forward import linearize
 from thunkad.errors import ArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.runtime.columns import by_complex, check_holomorphic, directions, side_by_side
@@ -22,6 +23,7 @@ def jacobian_of(f: Callable[..., Any], argnums: int | tuple[int, ...], mode: str
     """See :func:`thunkad.jacobian`."""
     if mode not in (None, "reverse", "forward"):
         raise ArgumentError(f"mode is None, 'reverse' or 'forward', not {mode!r}")
+    check_asked(argnums, None)
     modes: _Modes = {}
 
     def derivative(*args: Any, **kwargs: Any) -> Any:

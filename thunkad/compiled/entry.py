@@ -89,10 +89,36 @@ def _library_call(target: Target, given: tuple[Any, ...], keywords: dict[str, An
     return Call(root_of(target.fn), everything, (*names, *keywords), library, positional[skip:], extra)
 
 
+def check_asked(argnums: ArgNums, argnames: ArgNames, default: ArgNums = 0) -> None:
+    """Refuse what names no arguments, or names them twice over."""
+    if argnames is not None:
+        names = (argnames,) if isinstance(argnames, str) else argnames
+        if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+            raise ArgumentError(
+                f"argnames: {argnames!r} is not a name or a tuple of names",
+                hint="argnums=… takes numbers" if _are_numbers(argnames) else "",
+            )
+        if argnums is not None and argnums != default:
+            raise ArgumentError(
+                f"argnums={argnums!r} and argnames={argnames!r} were both given", hint="ask for arguments by one of them"
+            )
+    elif not _are_numbers(argnums):
+        raise ArgumentError(
+            f"argnums: {argnums!r} is not an integer or a tuple of integers",
+            hint="argnames=… takes names" if isinstance(argnums, (str, tuple, list)) else "",
+        )
+
+
+def _are_numbers(argnums: Any) -> bool:
+    numbers = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    return all(hasattr(k, "__index__") and not isinstance(k, (bool, np.bool_)) for k in numbers)
+
+
 def wanted_places(
     call: Call, f: Any, argnums: ArgNums, argnames: ArgNames, given: int
 ) -> tuple[list[tuple[str, Any]], bool]:
     """The parameters that are asked for, with the place in ``*args`` or ``**kwargs``; whether it is a single one."""
+    check_asked(argnums, argnames)
     if argnames is not None:
         single = isinstance(argnames, str)
         names = (argnames,) if single else tuple(argnames)
@@ -104,8 +130,6 @@ def wanted_places(
     numbers: tuple[Any, ...] = (argnums,) if single else tuple(argnums)
     places = []
     for number in numbers:
-        if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise ArgumentError(f"argnums: {number!r} is not an integer or a tuple of integers")
         at = number + given if number < 0 else number
         if not 0 <= at < len(call.positional):
             raise ArgumentError(
@@ -236,6 +260,7 @@ class Gradient:
 
 def gradient(f: Any, product: str, argnums: ArgNums, argnames: ArgNames, has_aux: bool) -> Callable[..., Any]:
     """The function that :func:`thunkad.grad` and :func:`thunkad.value_and_grad` return."""
+    check_asked(argnums, argnames)
     fn, fixed = (f.__func__, (f.__self__,)) if isinstance(f, types.MethodType) else (f, ())
     general = Gradient(fn, product, argnums, argnames, has_aux, len(fixed))
     if type(fn) is types.FunctionType and general.is_simple() and not is_derivative(fn):
@@ -262,7 +287,7 @@ class OfLibrary(Gradient):
 
 def _of_library(general: OfLibrary) -> Callable[..., Any]:
     """A function that has an entrance for each number of arguments that it is called with, or for the only one."""
-    only = _parameters_of(general.f)
+    only = parameters_of(general.f)
     if only is not None:
         return Entrance(root_of(general.f), 0, general, _stand_in(*only)).function(())
     by_count: dict[int, Any] = {}
@@ -279,7 +304,7 @@ def _of_library(general: OfLibrary) -> Callable[..., Any]:
     return derivative
 
 
-def _parameters_of(f: Any) -> tuple[tuple[str, ...], str] | None:
+def parameters_of(f: Any) -> tuple[tuple[str, ...], str] | None:
     """The parameters of ``f`` and what it is called, if it has no others but by keyword; None if that varies."""
     while is_derivative(f):
         f = f.__thunkad_derivative__.f

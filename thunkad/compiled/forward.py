@@ -13,17 +13,14 @@ from thunkad.forward.linear import NotSeparable
 from thunkad.kinds.lattice import Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.cotangents import check_result, dense
-from thunkad.runtime.dots import outward, tangent_buffer, tangent_for
+from thunkad.runtime.dots import check_directions, outward, tangent_buffer, tangent_for
 from thunkad.runtime.residuals import snapshot
 from thunkad.tangents import ZERO, AbstractZero
 
 
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """See :func:`thunkad.jvp`."""
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise ArgumentError("jvp(f, primals, tangents): primals and tangents are tuples, one entry for each argument")
-    if len(primals) != len(tangents):
-        raise ArgumentError(f"jvp: {len(primals)} primals and {len(tangents)} tangents")
+    check_directions(primals, tangents, "jvp", "tangents")
     call = entry.open_call(f, tuple(primals), {})
     dots = dots_of(call, primals, tangents)
     wanted = tuple(name for name in call.names if name in dots)

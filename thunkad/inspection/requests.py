@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from thunkad.compiled.binding import signature_of
-from thunkad.compiled.entry import ArgNames, ArgNums, Call, open_call, wanted_places
+from thunkad.compiled.entry import ArgNames, ArgNums, Call, is_derivative, open_call, parameters_of, wanted_places
 from thunkad.compiled.root import Key, Root, root_of
 from thunkad.compiled.target import Target, target_of
 from thunkad.errors import ArgumentError
@@ -104,7 +104,13 @@ def generic_kind(p: inspect.Parameter) -> Kind:
 
 
 def _library(f: Any, target: Target) -> Call:
-    count = getattr(target.fn, "nin", None)
+    known = parameters_of(target.fn)
+    count = None if known is None else len(known[0])
+    last = root_of(target.fn).last
+    if count is None and last is not None and last.library is not None:
+        count = last.library[0]
+    if count is None and is_derivative(target.fn):
+        raise ArgumentError(f"{f.__name__} can be called with different numbers of arguments: pass args=(…)")
     if count is None:
         try:
             parameters = inspect.signature(target.fn).parameters.values()

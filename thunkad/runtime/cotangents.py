@@ -335,28 +335,75 @@ def aux_seed(result: Any) -> Any:
     return scalar_seed(result[0]), ZERO
 
 
-def seed_of(value_bar: Any, value: Any) -> Any:
-    """The user's cotangent as the adjoint may keep it: unthunked, checked against ``value``, copied."""
+def seed_of(value_bar: Any, value: Any, where: str = "") -> Any:
+    """The user's cotangent as the adjoint may keep it: unthunked, checked against ``value``, copied.
+
+    ``where``: the entry of the result that ``value`` is, as an index in Python.
+    """
     value_bar = unthunk(value_bar)
     if isinstance(value_bar, AbstractZero):
         return value_bar if not isinstance(value, (np.ndarray, np.generic, float, int)) else zeros(value)
-    if isinstance(value, (tuple, list)) and isinstance(value_bar, (tuple, list)):
-        if len(value) != len(value_bar):
-            raise CotangentError(f"the result has {len(value)} entries and its cotangent {len(value_bar)}")
-        return (
-            type(value_bar)(seed_of(b, v) for b, v in zip(value_bar, value))
-            if type(value_bar) in (tuple, list)
-            else tuple(seed_of(b, v) for b, v in zip(value_bar, value))
-        )
-    if isinstance(value, dict) and isinstance(value_bar, dict):
-        return {k: seed_of(b, value[k]) for k, b in value_bar.items()}
+    if isinstance(value, (tuple, list)):
+        if isinstance(value_bar, Tangent):
+            return value_bar
+        if not isinstance(value_bar, (tuple, list)) or len(value) != len(value_bar):
+            raise _unfit(value_bar, value, where)
+        made = type(value_bar) if type(value_bar) in (tuple, list) else tuple
+        return made(seed_of(b, v, f"{where}[{k}]") for k, (b, v) in enumerate(zip(value_bar, value)))
+    if isinstance(value, dict):
+        if not isinstance(value_bar, dict) or not value_bar.keys() <= value.keys():
+            raise _unfit(value_bar, value, where)
+        return {k: seed_of(b, value[k], f"{where}[{k!r}]") for k, b in value_bar.items()}
+    if isinstance(value, (np.ndarray, np.generic, float, int, complex)):
+        return _numeric_seed(value_bar, value, where)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and type(value_bar) is type(value):
+        value_bar = {f.name: getattr(value_bar, f.name) for f in dataclasses.fields(value)}
+    if not isinstance(value_bar, (dict, Tangent)) and hasattr(value, "__dict__") and not callable(value):
+        raise _unfit(value_bar, value, where)
+    return value_bar
+
+
+def _numeric_seed(value_bar: Any, value: Any, where: str) -> Any:
+    try:
+        seed = np.array(value_bar)
+    except ValueError:  # of rows that aren't as long as one another
+        raise _unfit(value_bar, value, where) from None
+    known = seed.dtype.kind in "biufc" or np.asarray(value).dtype.kind not in "biufc"
     if isinstance(value, np.ndarray):
-        if np.shape(value_bar) != value.shape:
-            raise CotangentError(
-                f"the result has shape {value.shape} and its cotangent {np.shape(value_bar)}",
-                hint="a cotangent has the shape of the result",
-            )
-        return np.array(value_bar)
-    if isinstance(value, (float, int, np.generic)) and np.size(value_bar) != 1:
-        raise CotangentError(f"the result is a number and its cotangent has shape {np.shape(value_bar)}")
+        if not known or seed.shape != value.shape:
+            raise _unfit(value_bar, value, where)
+        return seed
+    if not known or seed.size != 1 or isinstance(value_bar, (list, tuple)):
+        raise _unfit(value_bar, value, where)
     return np.reshape(value_bar, ())[()] if isinstance(value_bar, np.ndarray) else value_bar
+
+
+def _unfit(value_bar: Any, value: Any, where: str) -> CotangentError:
+    at = f"entry {where} of the result" if where else "the result"
+    return CotangentError(
+        f"the cotangent of {at} is {structure_of(value_bar)}, and the value there is {structure_of(value)}",
+        hint="a cotangent has the structure and the shapes of the result; ZeroTangent() stands for any part of it",
+    )
+
+
+def structure_of(x: Any, depth: int = 2) -> str:
+    """What a value is made of, in words: ``a tuple (a number, an array of shape (3,))``."""
+    if isinstance(x, (bool, np.bool_)):
+        return "a bool"
+    if isinstance(x, (int, float, complex, np.number)):
+        return "a number"
+    if isinstance(x, np.ndarray):
+        return f"an array of shape {x.shape}" + ("" if x.dtype.kind in "biufc" else f" and type {x.dtype}")
+    if x is None:
+        return "None"
+    name = type(x).__name__
+    article = "an" if name[:1] in "aeiouAEIOU" else "a"
+    if not isinstance(x, (tuple, list, dict)) or not depth:
+        return f"{article} {name}"
+    if len(x) > 6:
+        return f"{article} {name} of {len(x)} entries"
+    if isinstance(x, dict):
+        inside = ", ".join(f"{k!r}: {structure_of(v, depth - 1)}" for k, v in x.items())
+        return f"{article} {name} {{{inside}}}"
+    inside = ", ".join(structure_of(v, depth - 1) for v in x)
+    return f"{article} {name} " + (f"[{inside}]" if isinstance(x, list) else f"({inside})")

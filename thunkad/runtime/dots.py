@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import CotangentError, UnsupportedSyntaxError
+from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
-from thunkad.runtime.cotangents import dense, describe, entry
+from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
 
@@ -174,6 +174,21 @@ def defaults_dot(f_dot: Any) -> dict[str, Any]:
         return {}
     found = f_dot["defaults"] if f_dot.cls is types.FunctionType else entry(f_dot["func"], "defaults")
     return found if isinstance(found, dict) else {}
+
+
+def check_directions(primals: Any, tangents: Any, what: str, called: str) -> None:
+    """``primals`` and ``tangents`` are sequences with one entry for each argument."""
+    for name, given in (("primals", primals), (called, tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise ArgumentError(
+                f"{what}(f, primals, {called}): {name} is {structure_of(given)}, not a tuple",
+                hint="pass tuples with one entry for each argument of f, for one argument (x,)",
+            )
+    if len(primals) != len(tangents):
+        raise ArgumentError(
+            f"{what}(f, primals, {called}): there are {len(primals)} primals and {len(tangents)} {called}",
+            hint="pass one for each argument; None for an argument that does not move",
+        )
 
 
 def tangent_for(x_dot: Any, x: Any, what: str) -> Any:

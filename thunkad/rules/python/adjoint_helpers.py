@@ -37,6 +37,7 @@ non_differentiable(
     cotangents.aux_seed,
     shapes.broadcast,
     shapes.matmul_shape,
+    dots.check_directions,
 )
 
 
