@@ -108,3 +108,106 @@ def test_the_source_of_a_gradient_that_was_used() -> None:
     ad.grad(lambda x: np.sum(ad.grad(gradient)(x)))(2.0)
     assert "def " in ad.adjoint_source(gradient, args=(2.0,))
     assert "def " in ad.adjoint_source(ad.grad(lambda x: x**2))
+
+
+def made():
+    def h(x, y):
+        return x * np.exp(y)
+
+    return h
+
+
+def both(h):
+    return ad.grad(lambda x, y: np.sum(h(x, y)), argnums=(0, 1))(X, X)
+
+
+@pytest.mark.parametrize(
+    ("partials", "message"),
+    [
+        ([lambda r, x, y: r] * 3, "has 3 partial derivatives, and they take 2 arguments"),
+        ([lambda x, y: y, lambda x, y: x], "has 2 partial derivatives, and they take 1 arguments"),
+        ([lambda r, x: r], "the function takes 2 arguments, and its partial derivatives 1"),
+    ],
+)
+def test_partials_that_do_not_fit_the_function(partials, message: str) -> None:
+    with pytest.raises(ad.RuleError, match=message) as caught:
+        ad.scalar_rule(made(), *partials)
+    assert "test_misuse.py" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "partials", [lambda r, x, y: np.exp(y), lambda r, x, y: (np.exp(y),), lambda r, x, y: [r, r, r]]
+)
+def test_too_few_partials_in_one_function(partials) -> None:
+    h = made()
+    ad.scalar_rule(h, partials)
+    with pytest.raises(ad.RuleError, match="a tuple of 2 partial derivatives") as caught:
+        both(h)
+    assert "test_misuse.py" in str(caught.value)
+    with pytest.raises(ad.RuleError, match="a tuple of 2 partial derivatives"):
+        ad.jvp(h, (X, X), (X, X))
+
+
+def test_all_partials_in_one_function() -> None:
+    h = made()
+    ad.scalar_rule(h, lambda r, x, y: (np.exp(y), r))
+    np.testing.assert_allclose(both(h), (np.exp(X), X * np.exp(X)))
+
+
+def none_for_one(x, y):
+    def pullback(z_bar):
+        return None, z_bar * x * np.exp(y)
+
+    return x * np.exp(y), pullback
+
+
+def none_for_one_called(x, y):
+    def pullback(z_bar):
+        parts = [None, z_bar]
+        return parts
+
+    return x * np.exp(y), pullback
+
+
+def none(x, y):
+    return x * np.exp(y), lambda z_bar: None
+
+
+def one_of_two(x, y):
+    def pullback(z_bar):
+        return (z_bar * np.exp(y),)
+
+    return x * np.exp(y), pullback
+
+
+def one_parameter(x):
+    return x, lambda z_bar: (z_bar,)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (none_for_one, "returned None for the cotangent of 'x'"),
+        (none_for_one_called, "returned None for the cotangent of 'x'"),
+        (none, "returned None"),
+        (one_of_two, "returned a tuple of 1"),
+        (one_parameter, "does not take this call's arguments"),
+    ],
+)
+def test_rules_that_return_something_else(rule, message: str) -> None:
+    h = made()
+    ad.rrule(h)(rule)
+    with pytest.raises(ad.RuleError, match=message) as caught:
+        both(h)
+    assert "made.<locals>.h" in str(caught.value)
+    assert f"line {rule.__code__.co_firstlineno}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "use", [ad.rrule, ad.frule, ad.non_differentiable, ad.opt_out, lambda fn: ad.scalar_rule(fn, lambda r, x: r)]
+)
+@pytest.mark.parametrize("fn", [3, "x", None, np, [np.sin]])
+def test_rules_for_what_is_no_function(use, fn) -> None:
+    with pytest.raises(ad.RuleError, match="for functions, not for") as caught:
+        use(fn)
+    assert "test_misuse.py" in str(caught.value)

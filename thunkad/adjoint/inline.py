@@ -32,7 +32,7 @@ def bind_rule(entry: Entry, site: Site, resolved: Resolved, line: int) -> dict[s
         raise RuleError(
             f"the rule for {name_of(entry.target)} does not take this call's arguments ({error})",
             resolved.place(line),
-            f"it takes {signature}" + (f"; the call passes the keywords {names}" if names else ""),
+            f"it takes {signature}" + (f"; the call passes the keywords {names}" if names else "") + _written(entry),
         ) from None
     out: dict[str, n.Expr] = {}
     for name, p in signature.parameters.items():
@@ -44,6 +44,11 @@ def bind_rule(entry: Entry, site: Site, resolved: Resolved, line: int) -> dict[s
         else:
             out[name] = as_operand(name, None if p.default is inspect.Parameter.empty else p.default)
     return out
+
+
+def _written(entry: Entry) -> str:
+    place = entry.place
+    return f"; the rule is at {place.filename}, line {place.line}" if place.line else ""
 
 
 def simplify(e: n.Expr, kinds: dict[n.Expr, Kind], result: Kind, full: frozenset[n.Expr] = frozenset()) -> n.Expr:

@@ -100,7 +100,8 @@ def check_asked(argnums: ArgNums, argnames: ArgNames, default: ArgNums = 0) -> N
             )
         if argnums is not None and argnums != default:
             raise ArgumentError(
-                f"argnums={argnums!r} and argnames={argnames!r} were both given", hint="ask for arguments by one of them"
+                f"argnums={argnums!r} and argnames={argnames!r} were both given",
+                hint="ask for arguments by one of them",
             )
     elif not _are_numbers(argnums):
         raise ArgumentError(

@@ -17,8 +17,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from thunkad.errors import RuleError, RuleWarning
-from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of, place_of_user
+from thunkad.rules.entry import (
+    ALTERNATIVE,
+    FRULE,
+    NON_DIFFERENTIABLE,
+    OPT_OUT,
+    RRULE,
+    Entry,
+    name_of,
+    place_at,
+    place_of_user,
+)
 from thunkad.rules.resolve import ambiguous
+from thunkad.rules.results import described
 from thunkad.rules.signatures import as_signature, covers, meet, read_early, signature_types
 from thunkad.rules.table import TABLE
 from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
@@ -83,6 +94,9 @@ def scalar_rule(fn: Any, *partials: Callable[..., Any], layer: str = "user") -> 
     """
     if not partials or not all(callable(p) for p in partials):
         raise RuleError(f"scalar_rule({name_of(fn)}, …) needs the partial derivatives as functions of (result, *args)")
+    target_of_rule(fn)
+    if layer == "user":
+        _check_partials(fn, partials)
     with TABLE.bulk():
         register(Entry(RRULE, fn, _elementwise_rrule(fn, partials), layer, types=(), partials=partials))
         register(Entry(FRULE, fn, _elementwise_frule(fn, partials), layer, types=(), partials=partials))
@@ -128,10 +142,12 @@ def target_of_rule(fn: Any) -> Any:
     Raises
     ------
     RuleError
-        ``fn`` is a method bound to an object: calls resolve to its function, whatever the object.
+        ``fn`` is no function, or a method bound to an object: calls resolve to its function, whatever the object.
     """
     if isinstance(fn, (staticmethod, classmethod)):
         return fn.__func__
+    if not callable(fn) and not hasattr(fn, "__get__"):
+        raise RuleError(f"rules and declarations are for functions, not for {fn!r}", place_of_user())
     if isinstance(fn, property):
         return fn.fget
     if isinstance(fn, types.MethodType) and isinstance(fn.__func__, types.FunctionType):
@@ -222,11 +238,42 @@ def competes(a: Entry, b: Entry) -> bool:
 
 
 def _check_parameters(fn: Any, rule: Callable[..., Any]) -> None:
-    if not callable(fn) and not hasattr(fn, "__get__"):
-        raise RuleError(f"rrule needs the function that the rule is for, not {fn!r}")
     code = getattr(rule, "__code__", None)
     if code is not None and code.co_flags & inspect.CO_VARKEYWORDS:
         raise RuleError(f"the rule for {name_of(fn)} takes **keywords; name the keywords that it supports")
+
+
+def _check_partials(fn: Any, partials: tuple[Callable[..., Any], ...]) -> None:
+    """Each partial derivative takes the result and every argument, and there are as many of them as arguments."""
+    try:
+        count = len(_elementwise_signature(partials).parameters)
+    except (TypeError, ValueError):
+        return
+    code = getattr(partials[0], "__code__", None)
+    place = place_at(code.co_filename, code.co_firstlineno) if code is not None else place_of_user()
+    if len(partials) not in (1, count):
+        raise RuleError(
+            f"scalar_rule({name_of(fn)}, …) has {len(partials)} partial derivatives, and they take {count} arguments "
+            "besides the result",
+            place,
+            "give one function (result, *args) for each argument, or a single one that returns a tuple of all",
+        )
+    taken = fn.nin if isinstance(fn, np.ufunc) else _positional(fn)
+    if taken is not None and taken != count:
+        raise RuleError(
+            f"scalar_rule({name_of(fn)}, …): the function takes {taken} arguments, and its partial derivatives {count} "
+            "besides the result",
+            place,
+            "partial derivatives are functions of the result and all arguments: (result, *args)",
+        )
+
+
+def _positional(fn: Any) -> int | None:
+    """How many arguments a Python function takes, if it is always as many."""
+    code = fn.__code__ if type(fn) is types.FunctionType else None
+    if code is None or code.co_flags & inspect.CO_VARARGS or fn.__defaults__:
+        return None
+    return int(code.co_argcount)
 
 
 def partials_at(
@@ -234,8 +281,21 @@ def partials_at(
 ) -> Any:
     """Partial number ``k`` of ``count``, from either way of giving them."""
     if len(partials) == 1 and count > 1:
-        return partials[0](result, *args)[k]
+        found = partials[0](result, *args)
+        if type(found) not in (tuple, list) or len(found) != count:
+            raise wrong_partials(partials[0], count, found)
+        return found[k]
     return partials[k](result, *args)
+
+
+def wrong_partials(partial: Callable[..., Any], count: int, found: Any) -> RuleError:
+    """The error for a single function that doesn't return all partial derivatives."""
+    code = getattr(partial, "__code__", None)
+    return RuleError(
+        f"the partial derivatives of a scalar_rule for {count} arguments are {described(found)}",
+        None if code is None else place_at(code.co_filename, code.co_firstlineno),
+        f"give scalar_rule {count} functions, or one that returns a tuple of {count} partial derivatives",
+    )
 
 
 def _elementwise_rrule(fn: Any, partials: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:

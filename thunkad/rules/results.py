@@ -7,13 +7,14 @@ from typing import Any
 
 from thunkad.errors import RuleError
 from thunkad.rules.entry import Entry, name_of
+from thunkad.tangents import Thunk
 
 
 def value_and_pullback(entry: Entry, found: Any) -> tuple[Any, Any]:
     """The two halves of what a reverse rule returned (which is not None)."""
     if type(found) is not tuple or len(found) != 2 or not callable(found[1]):
         raise RuleError(
-            f"the rule for {name_of(entry.target)} returned {_described(found)}",
+            f"the rule for {name_of(entry.target)} returned {described(found)}",
             entry.place,
             'a rule returns (value, pullback), or None for "no rule here: look inside"',
         )
@@ -25,14 +26,28 @@ def cotangents(entry: Entry, parts: Any, count: int | None = None) -> tuple[Any,
     if count is None:
         count = positional_count(entry)
     if not isinstance(parts, tuple) and count == 1:
-        return (parts,)
+        parts = (parts,)
     if isinstance(parts, (tuple, list)) and len(parts) == count:
-        return tuple(parts)
+        return tuple(none_for(entry, k) if part is None else part for k, part in enumerate(parts))
     raise RuleError(
-        f"the pullback of the rule for {name_of(entry.target)} returned {_described(parts)}",
+        f"the pullback of the rule for {name_of(entry.target)} returned {described(parts)}",
         entry.place,
         f"it returns a tuple of {count} cotangents, one for each positional parameter of the rule",
     )
+
+
+def none_for(entry: Entry, k: int) -> Thunk:
+    """What stands for a cotangent that is None: an error for whoever needs it (nobody does that of a function)."""
+
+    def demanded() -> Any:
+        positional = [p.name for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        raise RuleError(
+            f"the pullback of the rule for {name_of(entry.target)} returned None for the cotangent of {positional[k]!r}",
+            entry.place,
+            "ZeroTangent() stands for a cotangent that is zero, NoTangent() for an argument that has none",
+        )
+
+    return Thunk(demanded)
 
 
 def positional_count(entry: Entry) -> int:
@@ -40,7 +55,8 @@ def positional_count(entry: Entry) -> int:
     return sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in entry.signature().parameters.values())
 
 
-def _described(value: Any) -> str:
+def described(value: Any) -> str:
+    """What was returned, in words."""
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
     return "None" if value is None else f"a {type(value).__name__}"

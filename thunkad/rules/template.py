@@ -289,6 +289,8 @@ def _result(e: Any, name: Any) -> n.Expr | None:
             return convert(argument.body, name)
         if isinstance(called, type) and issubclass(called, Thunk):
             raise NotInlineable("an in-place thunk")
+    if isinstance(e, gast.Constant) and e.value is None:
+        raise NotInlineable("None for a cotangent")
     return convert(e, name)
 
 
