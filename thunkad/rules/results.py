@@ -40,9 +40,9 @@ def none_for(entry: Entry, k: int) -> Thunk:
     """What stands for a cotangent that is None: an error for whoever needs it (nobody does that of a function)."""
 
     def demanded() -> Any:
-        positional = [p.name for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        names = [p.name for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
         raise RuleError(
-            f"the pullback of the rule for {name_of(entry.target)} returned None for the cotangent of {positional[k]!r}",
+            f"the pullback of the rule for {name_of(entry.target)} returned None for the cotangent of {names[k]!r}",
             entry.place,
             "ZeroTangent() stands for a cotangent that is zero, NoTangent() for an argument that has none",
         )
