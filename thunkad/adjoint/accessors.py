@@ -7,6 +7,7 @@ from typing import Any
 from thunkad.adjoint.late import dynamic
 from thunkad.adjoint.mutation import UpdateStep
 from thunkad.adjoint.steps import Block
+from thunkad.analysis.activity import is_outside
 from thunkad.analysis.aliases import has_memory
 from thunkad.analysis.binding import bind_call
 from thunkad.analysis.sites import Site
@@ -14,6 +15,7 @@ from thunkad.analysis.special import Access, own_method
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN
+from thunkad.runtime.attributes import SHARED_HINT
 
 
 class Accessors:
@@ -26,6 +28,34 @@ class Accessors:
     temporary: Any
     is_shadowed: Any
     operator: Any
+
+    def refuse_dictionary(self, s: n.Assign) -> None:
+        """``x.__dict__`` is another name for the attributes of ``x``, which no shadow knows."""
+        e = s.value
+        if type(e) is n.Attr and e.name == "__dict__" and any(i in self.fw.active for i in (s.target, *walk.names(e))):
+            hint = "read and set the attributes by name: x.name, getattr(x, 'name'), setattr(x, 'name', value)"
+            raise self.fw.unsupported(s, "the dictionary of the attributes of an object that is differentiated", hint)
+
+    def set_outside(self, s: Any, out: list[n.Stmt]) -> bool:
+        """Deal with ``s`` if it sets an attribute of a class, a module or a function."""
+        if not is_outside(self.fw.resolved, s):
+            return False
+        if self.fw.is_active(s.value):
+            what = f"setting .{s.target.name} of a class, module or function to a value that is differentiated"
+            raise self.fw.unsupported(s, what, SHARED_HINT)
+        out.append(self.fw.copy(s))
+        return True
+
+    def writes_inside(self, s: n.Assign | n.Effect, target: str | None, site: Site | None, out: list[n.Stmt],
+                      steps: Block) -> bool:  # fmt: skip
+        """A read or an operator that is a function of the user's and writes into what is shadowed."""
+        if type(s.value) is n.Call or site is None or site.how not in ("inside", "lifted"):
+            return False
+        if not any(x in self.shadowed for x in self.aliases.written_by.get(id(s), ())):
+            return False
+        target = target or self.fw.names.temporary()
+        self.fw.pair(n.Assign(target, s.value, line=s.line), target, site, out, steps)
+        return True
 
     def store_access(self, s: n.Store, out: list[n.Stmt], steps: Block) -> bool:
         """A store that calls ``__setitem__`` or the setter of a property."""
@@ -52,7 +82,13 @@ class Accessors:
             self.fw.names.new("undo"),
             self.fw.names.temporary(),
         )
-        read, write = (base, *at), (base, *at, n.Name(new))
+        read: tuple[n.Expr, ...]
+        write: tuple[n.Expr, ...]
+        if at:
+            read, write = (base, *at), (base, *at, n.Name(new))
+        else:
+            cls = self.kind(base).cls
+            read, write = access.read_args(base, cls), access.write_args(base, n.Name(new))
         self.fw.pair(n.Assign(old, n.Const(None), line=s.line), old, self.inside(access.read, read), out, steps)
         call = n.Call(self.fw.callees.updater("update"), (self.operator(s, s.op), n.Name(old), s.value))
         out.append(n.Unpack((new, undo), call, line=s.line))

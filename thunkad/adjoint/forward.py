@@ -475,7 +475,7 @@ class Forward:
 
 
 def _called(e: n.Call) -> str:
-    return f".{e.func.name}" if type(e.func) is n.Attr else "a function"
+    return f".{e.func.name}" if type(e.func) is n.Attr else getattr(e.func, "id", "a function")
 
 
 def plain(s: n.Stmt, site: Site | None) -> n.Stmt:

@@ -17,8 +17,8 @@ from thunkad.adjoint.saves import definite, insert_saves, open_lists
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, aliases_of, find_aliases
 from thunkad.analysis.common import computed_once
+from thunkad.analysis.hollow import unbound_at_heads
 from thunkad.analysis.plain import plain_arrays
-from thunkad.analysis.resolution import unbound_at_heads
 from thunkad.analysis.sites import Resolved
 from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NonScalarOutputError

@@ -31,7 +31,7 @@ from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, Inlin
 from thunkad.adjoint.writers import Writers
 from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, basic, has_memory
 from thunkad.analysis.sites import Site
-from thunkad.analysis.special import attribute_access, item_access
+from thunkad.analysis.special import update_access
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
@@ -165,6 +165,8 @@ class Mutation(Writers, Containers, Accessors, Calls):
     def handles(self, s: n.Stmt, out: list[n.Stmt], steps: Block) -> bool:
         """Deal with ``s`` if memory is concerned; False if it is an ordinary statement."""
         t = type(s)
+        if self.set_outside(s, out):
+            return True
         if t is n.Store:
             return self.store(s, out, steps)
         if t is n.Update:
@@ -182,6 +184,8 @@ class Mutation(Writers, Containers, Accessors, Calls):
             return True
         if t is n.Effect and type(s.value) is n.Call:
             return self.call(s, None, s.value, out, steps)
+        if t is n.Effect and self.writes_inside(s, None, self.fw.resolved.sites.get(id(s)), out, steps):
+            return True
         if t is n.Assign:
             return self.assign(s, out, steps)
         if t is n.Unpack:
@@ -260,7 +264,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
             target = n.Index(self.part(s, base, target.name, out, steps), n.Const(Ellipsis))
             return self.update(n.Update(target, s.op, s.value, line=s.line), out, steps)
         kind, elem, value = self.kind(base), self.element_kind(target), s.value
-        access = item_access(kind) if type(target) is n.Index else attribute_access(kind, target.name)
+        access = update_access(kind, target)
         if access is not None:
             return self.update_access(s, base, target, access, out, steps)
         is_array = isinstance(kind, Num)
@@ -326,6 +330,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
     def assign(self, s: n.Assign, out: list[n.Stmt], steps: Block) -> bool:
         e = s.value
         t = type(e)
+        self.refuse_dictionary(s)
         site = self.fw.resolved.sites.get(id(s))
         if t is n.Inplace and site is not None and site.how == "inplace":
             return self.inplace(s, e, site, out, steps)
@@ -334,6 +339,8 @@ class Mutation(Writers, Containers, Accessors, Calls):
                 self.fw.pair(s, s.target, site, out, steps)
                 return True
         if t is n.Call and self.call(s, s.target, e, out, steps):
+            return True
+        if self.writes_inside(s, s.target, site, out, steps):
             return True
         if s.target not in self.fw.active:
             return False

@@ -64,6 +64,8 @@ def useful_names(
                 entries[s.value.id] = set(results)
             else:
                 useful.update(walk.names(s.value))
+        elif is_outside(resolved, s):
+            useful.update(walk.names(s.value))  # so that it is refused
     changed = True
     while changed:
         before = len(useful), sum(map(len, entries.values()))
@@ -88,6 +90,12 @@ def useful_names(
         useful |= through_memory(resolved, useful | entries.keys())
         changed = (len(useful), sum(map(len, entries.values()))) != before
     return frozenset(useful), entries
+
+
+def is_outside(resolved: Resolved, s: n.Stmt) -> bool:
+    """Whether ``s`` sets an attribute of a class, a module or a function."""
+    site = resolved.sites.get(id(s))
+    return site is not None and site.how == "outside"
 
 
 def through_memory(resolved: Resolved, names: set[str]) -> set[str]:
@@ -150,6 +158,10 @@ def written(e: n.Expr) -> tuple[str, ...]:
     places = [value for key, value in e.kwargs if key == "out"]
     if type(e.func) is n.Attr and e.func.name == "nan_to_num" and any(k == "copy" for k, _ in e.kwargs):
         places += e.args[:1]
+    if type(e.func) is n.Global and e.func.id in ("setattr", "delattr"):
+        places += e.args[:1]
+    if type(e.func) is n.Attr and e.func.name in ("__setattr__", "__delattr__"):
+        places += [e.func.value] if type(e.func.value) is n.Name else e.args[:1]
     if type(e.func) is n.Attr and e.func.name in _MUTATING:
         places += [e.func.value, *e.args[:1]] if type(e.func.value) is not n.Name else [e.func.value]
     return tuple(name for place in places for name in walk.names(place))

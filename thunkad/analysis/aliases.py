@@ -255,6 +255,8 @@ class _Finder:
             return []
         if t is n.Inplace:
             return self.memory(e.left)
+        if t is n.Unary and site is not None and site.how != "rule":
+            return self.memory(e)  # a method of a class of the user's
         if t in (n.Const, n.Ref, n.Global, n.Compare, n.Unary, n.Slice):
             return []
         if t in (n.TupleExpr, n.ListExpr, n.DictExpr, n.SetExpr, n.Closure, n.Attr):
@@ -301,7 +303,7 @@ class _Finder:
         t = type(s)
         site = self.resolved.sites.get(id(s))
         runs = site is not None and site.how in ("inside", "lifted")
-        if runs and (t is n.Store or (t is n.Assign and type(s.value) is not n.Call)):
+        if runs and (t is n.Store or (t in (n.Assign, n.Effect, n.Unpack) and type(s.value) is not n.Call)):
             return [i for p, a in site.bound if p in self.mutates(site) for i in self.memory(a)]
         if t in (n.Store, n.Update) or (t is n.Delete and type(s.target) is not n.Name):
             root = root_of(s.target)

@@ -11,11 +11,23 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
-from thunkad.analysis.sites import Context, Site
-from thunkad.analysis.special import BY_METHOD, Super, own_method, special_method, super_kind
+from thunkad.analysis.sites import Context, Site, weaken
+from thunkad.analysis.special import BY_METHOD, Super, is_by_fields, made_kind, own_method, special_method, super_kind
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
-from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Known, Lifted, Method, Num, Sequence, is_hashable
+from thunkad.kinds.lattice import (
+    NUMERIC,
+    UNKNOWN,
+    Instance,
+    Kind,
+    Known,
+    Lifted,
+    Method,
+    Num,
+    Sequence,
+    Tuple,
+    is_hashable,
+)
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
@@ -53,6 +65,9 @@ class CallSites:
         return self.apply(s, e, callee, e.args, e.kwargs, kinds)
 
     def apply(self, s: n.Stmt, e: n.Call, callee: Kind, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
+        if isinstance(callee, Method) and isinstance(callee.owner, Known) and is_by_fields(callee.function):
+            cls = callee.owner.value  # a named tuple's _make
+            return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN,) * len(cls._fields), cls))
         if isinstance(callee, Method) and isinstance(callee.owner, Super):
             args, kinds = (callee.owner.owner, *args), (callee.owner.instance, *kinds)
             if not isinstance(callee.function, types.FunctionType):  # object.__init__ and the like
@@ -169,6 +184,13 @@ class CallSites:
         if getattr(body, "__code__", None) is MADE_BY_CONTEXTMANAGER:
             site.how, site.callee = "missing", enter
             return
+        if is_by_fields(body) or body is getattr:
+            site.how = "dynamic"
+            same = body is dataclasses.replace or getattr(body, "__name__", "") == "_replace"
+            site.result = weaken(site.kinds[0]) if same and site.kinds else UNKNOWN
+            if isinstance(site.result, Tuple):
+                site.result = Tuple((UNKNOWN,) * len(site.result.items), site.result.cls)
+            return
         generated = getattr(body, "function", None)
         if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
             site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
@@ -194,6 +216,8 @@ class CallSites:
                     return
             python = isinstance(body, type) or isinstance(method, types.FunctionType)
             site.how = "dynamic" if python or not _is_library(body) else "missing"
+            if isinstance(body, type):
+                site.result = made_kind(body, site.args, site.kwargs, site.kinds)
             return
         if body.__code__.co_filename.startswith("<thunkad "):  # made while the code runs, by code of the compiler's
             site.how = "dynamic"

@@ -8,19 +8,31 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.binding import bind_call
 from thunkad.analysis.call_sites import CallSites
 from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.checkpoints import with_segments
+from thunkad.analysis.hollow import is_hollow, unbound_at_heads
+from thunkad.analysis.named_attributes import with_plain_attributes
 from thunkad.analysis.protocols import by_protocol
 from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
-from thunkad.analysis.special import IN_PLACE, Super, attribute_access, comparison, item_access, special_method
+from thunkad.analysis.special import (
+    IN_PLACE,
+    UNARY,
+    Super,
+    attribute_access,
+    comparison,
+    is_class_of,
+    is_own_class,
+    item_access,
+    operator_method,
+    special_method,
+)
 from thunkad.ir import nodes as n
-from thunkad.ir import walk
 from thunkad.kinds import operators, results
 from thunkad.kinds.lattice import (
     PY_BOOL,
@@ -38,6 +50,7 @@ from thunkad.kinds.lattice import (
     Tuple,
     item_of,
     join,
+    may_have_tangent,
     value_of,
 )
 from thunkad.kinds.observe import kind_of
@@ -47,7 +60,7 @@ from thunkad.runtime.unbound import Unbound
 
 def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
-    function = with_segments(function, owner, context)
+    function = with_segments(with_plain_attributes(function, owner, context), owner, context)
     run = _settled(_Run(function, owner, params, context))
     for _ in range(3):  # a loop inside of one may only be known to be one then
         written = by_protocol(function, run.iterated)
@@ -96,6 +109,7 @@ class _Run(CallSites):
         self.direct: dict[str, n.Closure] = {}
         # Names whose contents may be changed under another name, or by a callee.
         self.unsure: frozenset[str] = frozenset()
+        self.classes: set[str] = set()  # names that are bound to the class of something
         self.asked: set[str] = set()  # names whose kinds this pass has used
         self.changed = False  # something that this pass has used is not so any more
         self.widen = False
@@ -130,6 +144,8 @@ class _Run(CallSites):
         t = type(s)
         if t is n.Assign:
             self.bind(s.target, self.value(s, s.value))
+            if is_class_of(s.value):
+                self.classes.add(s.target)
             if type(s.value) is n.Closure:
                 self.direct[s.target] = s.value
             elif s.target not in self.hollow and is_hollow(s.value, self.hollow):
@@ -173,19 +189,30 @@ class _Run(CallSites):
             self.block(s.message_body)
         elif t is n.Return:
             self.result = join(self.result, self.atom(s.value))
+        elif t in (n.Store, n.Update) and self.is_outside(s.target):
+            self.site(s, Site("outside", s.target.value, args=(s.value,)))
         elif t is n.Store and self.accessed(s):
             pass
         elif t is n.Store and type(s.target) is n.Index and type(s.target.value) is n.Name:
             self.stored(s.target.value.id, self.atom(s.value))
 
+    def is_outside(self, target: n.Expr) -> bool:
+        """Whether this is an attribute of a class, a module or a function, which everyone shares."""
+        if type(target) is not n.Attr:
+            return False
+        if type(target.value) is n.Name and target.value.id in self.classes:
+            return True
+        base = self.base(target.value)
+        return isinstance(base, Known) and isinstance(base.value, (type, types.ModuleType, types.FunctionType))
+
     def accessed(self, s: n.Store) -> bool:
         """Whether a store calls a function of the user's: ``__setitem__`` or the setter of a property."""
         base, value, target = self.base(s.target.value), self.atom(s.value), s.target
-        access = item_access(base) if type(target) is n.Index else attribute_access(base, target.name)
+        access = item_access(base) if type(target) is n.Index else attribute_access(base, target.name, True)
         if access is None or base is None or value is None or type(target.value) is not n.Name:
             return False
-        args: tuple[n.Expr, ...] = (target.value, s.value)
-        kinds: tuple[Kind, ...] = (base, value)
+        args: tuple[n.Expr, ...] = access.write_args(target.value, s.value)
+        kinds: tuple[Kind, ...] = tuple(map(self.known, args))
         if type(target) is n.Index:
             index = self.atom(target.index)
             if index is None:
@@ -341,12 +368,31 @@ class _Run(CallSites):
             )
         if isinstance(left, Num) and isinstance(right, Num):
             function: Any = operators.UFUNC_OF_OPERATOR[e.op]
-        elif left is UNKNOWN or right is UNKNOWN or isinstance(left, Instance) or isinstance(right, Instance):
+        elif left is UNKNOWN or right is UNKNOWN or is_own_class(left) or is_own_class(right):
             function = operators.FUNCTION_OF_OPERATOR[e.op]
+            method, operands = operator_method(function, left, right), args
+            if method is not None and method is not special_method(left, method.__name__):
+                operands, kinds = args[::-1], kinds[::-1]
+            if method is not None and self.surely(function, method, kinds):
+                return self.looked_up(s, method, operands, (), kinds, None)
+            kinds = left, right
             return self.site(s, Site("dynamic", function, args=args, kinds=kinds, result=result, infix=True))
         else:
             function = operators.FUNCTION_OF_OPERATOR[e.op]
         return self.looked_up(s, function, args, (), kinds, result, infix=True)
+
+    def surely(self, operator: Any, method: Any, kinds: tuple[Kind, ...]) -> bool:
+        """Whether an operator is this method: no rule of the user's goes before, and it answers for such operands."""
+        if bind_call(method, (n.Name("left"), n.Name("right"))[: len(kinds)], ()) is None:
+            return False
+        for fn in (operator, method):
+            if self.context.lookup(fn, list(kinds)).how not in ("missing", "rule" if fn is operator else ""):
+                return False
+        decision = self.context.lookup(operator, list(kinds))
+        if decision.entry is not None and decision.entry.layer == "user":
+            return False
+        result = self.context.result_kind(method, kinds)
+        return result is not UNKNOWN and result != Opaque(type(NotImplemented))
 
     def unary(self, s: n.Stmt, e: n.Unary, operand: Kind) -> Kind:
         args, kinds, result = (e.operand,), (operand,), results.unary(e.op, operand)
@@ -354,6 +400,9 @@ class _Run(CallSites):
             return self.site(s, Site("constant", args=args, kinds=kinds, result=result, infix=True))
         if isinstance(operand, Num):
             return self.looked_up(s, operators.UFUNC_OF_UNARY[e.op], args, (), kinds, result, infix=True)
+        method = special_method(operand, UNARY[e.op])
+        if method is not None and self.surely(operators.FUNCTION_OF_UNARY[e.op], method, kinds):
+            return self.looked_up(s, method, args, (), kinds, None)
         return self.site(
             s, Site("dynamic", operators.FUNCTION_OF_UNARY[e.op], args=args, kinds=kinds, result=result, infix=True)
         )
@@ -362,11 +411,11 @@ class _Run(CallSites):
         container, position = self.atom(e.value), self.atom(e.index)
         if container is None or position is None or (position != Opaque(slice) and self.is_empty(container)):
             return None
-        if isinstance(container, Instance):
+        method = special_method(container, "__getitem__")
+        if isinstance(container, Instance) or method is not None:
             import operator
 
             args, kinds = (e.value, e.index), (container, position)
-            method = special_method(container, "__getitem__")
             whole = type(e.index) is n.TupleExpr and all(type(part) in n.ATOMS for part in e.index.items)
             if method is not None and (whole or type(e.index) in n.ATOMS):
                 return self.looked_up(s, method, args, (), kinds, None)
@@ -394,7 +443,8 @@ class _Run(CallSites):
         if access is not None:
             self.context.class_member(base.cls, e.name)  # type: ignore[union-attr]
             if access.read is not None:
-                return self.looked_up(s, access.read, (e.value,), (), (base,), None)
+                given = access.read_args(e.value, base.cls)  # type: ignore[union-attr]
+                return self.looked_up(s, access.read, given, (), tuple(map(self.known, given)), None)
             args, kinds = (e.value, n.Const(e.name)), (base, Known(e.name))
             return self.site(s, Site("dynamic", getattr, args=args, kinds=kinds, infix=True))
         return self.member(base, e)
@@ -426,7 +476,8 @@ class _Run(CallSites):
             if isinstance(found, staticmethod):
                 return Known(found.__func__)
             if found is not None and not hasattr(found, "__get__"):
-                return kind_of(found)
+                kind = kind_of(found)
+                return kind if not may_have_tangent(kind) else UNKNOWN  # the object may have another one
             return UNKNOWN
         if isinstance(base, Super):
             found = base.method(e.name)
@@ -441,39 +492,3 @@ class _Run(CallSites):
             cls = np.ndarray
         found = getattr(cls, e.name, None) if cls is not None else None
         return Method(found, base) if callable(found) else UNKNOWN
-
-
-def unbound_at_heads(function: n.Function) -> set[str]:
-    """Names that may be unbound where they are read.
-
-    A loop carries them from one iteration to the next and nothing binds them before it, or only one arm of a branch
-    binds them and they are read behind it.
-    """
-    out: set[str] = set()
-    reads = Counter(i for s in walk.statements(function.body) for i in walk.reads(s))
-    bound = {*function.captures, *(p.name for p in function.params)}
-
-    def scan(block: list[n.Stmt]) -> None:
-        for s in block:
-            if type(s) in (n.For, n.While):
-                carried = {x.target for x in s.body if type(x) is n.Assign and x.site == "carried"}
-                out.update(carried - bound)
-            elif type(s) is n.If:
-                first, second = walk.assigned(s.body), walk.assigned(s.orelse)
-                for arm, alone in ((s.body, first - second - bound), (s.orelse, second - first - bound)):
-                    inside = Counter(i for x in walk.statements(arm) for i in walk.reads(x)) if alone else reads
-                    out.update(x for x in alone if inside[x] < reads[x])
-            for inner in walk.blocks(s):
-                scan(inner)
-            bound.update(walk.writes(s))
-
-    scan(function.body)
-    return out
-
-
-def is_hollow(e: n.Expr, hollow: set[str]) -> bool:
-    """Whether ``e`` may be the mark of an unbound variable."""
-    return (type(e) is n.Ref and e.value is Unbound) or (type(e) is n.Name and e.id in hollow)
-
-
-_SIGNATURES: dict[types.CodeType, inspect.Signature] = {}

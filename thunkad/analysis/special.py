@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import functools
 import inspect
 import math
 import sys
 import types
-from typing import Any
+from typing import Any, TypeGuard
 
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import Instance, Kind, Known, Opaque
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
+from thunkad.kinds.observe import kind_of
 from thunkad.records import record
+from thunkad.runtime.attributes import is_descriptor
 from thunkad.runtime.exceptions import enter, entered, leave
 
 #: The special methods of operators in place.
@@ -63,15 +68,74 @@ def super_kind(callee: Any, args: Any, kinds: tuple[Kind, ...]) -> Super | None:
 
 @record(frozen=True)
 class Access:
-    """The functions that read and write an attribute or an item; None where that is no Python function."""
+    """The functions that read and write an attribute or an item; None where that is no Python function.
+
+    Those of a ``descriptor`` are methods of its own.
+    """
 
     read: Any
     write: Any
+    descriptor: Any = None
+
+    def read_args(self, owner: n.Expr, cls: type) -> tuple[n.Expr, ...]:
+        """What ``read`` is called with to read an attribute of ``owner``."""
+        if self.descriptor is None:
+            return (owner,)
+        return n.Ref("descriptor", self.descriptor), owner, n.Ref(cls.__name__, cls)
+
+    def write_args(self, owner: n.Expr, value: n.Expr) -> tuple[n.Expr, ...]:
+        """What ``write`` is called with to set an attribute of ``owner``."""
+        return (owner, value) if self.descriptor is None else (n.Ref("descriptor", self.descriptor), owner, value)
+
+
+def is_own_class(kind: Kind | None) -> TypeGuard[Instance | Tuple]:
+    """Whether a value of this kind is of a class of the user's: an object, or a tuple with methods."""
+    return isinstance(kind, Instance) or (isinstance(kind, Tuple) and kind.cls is not tuple)
+
+
+def makes_itself(cls: type) -> bool:
+    """Whether a named tuple or dataclass is made of its fields by generated code, without code of its own."""
+    if hasattr(cls, "_fields") and issubclass(cls, tuple):
+        code = getattr(cls.__new__, "__code__", None)
+        plain = cls.__init__ is object.__init__ and not isinstance(cls.__iter__, types.FunctionType)  # type: ignore[misc]
+        return plain and code is not None and "_tuple_new" in code.co_names
+    code = getattr(cls.__init__, "__code__", None)  # type: ignore[misc]
+    plain = cls.__new__ is object.__new__ and code is not None and code.co_filename == "<string>"  # type: ignore[comparison-overlap]
+    return dataclasses.is_dataclass(cls) and plain and not hasattr(cls, "__post_init__")
+
+
+def is_by_fields(fn: Any) -> bool:
+    """Whether ``fn`` makes one value of the fields of another: ``replace`` and the like."""
+    if fn is dataclasses.replace or fn is dataclasses.asdict:
+        return True
+    name, code = getattr(fn, "__name__", ""), getattr(fn, "__code__", None)
+    return name in ("_replace", "_asdict", "_make") and code is not None and code.co_filename == _NAMED_TUPLES
+
+
+_NAMED_TUPLES = collections.namedtuple.__code__.co_filename
+
+
+def made_kind(cls: type, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
+    """The kind of a named tuple or dataclass made by ``cls(*args, **kwargs)``; nothing is known of other classes."""
+    if issubclass(cls, dict) and isinstance(getattr(cls, "__missing__", None), types.FunctionType):
+        return Instance(cls)
+    if not makes_itself(cls) or any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+        return UNKNOWN
+    try:
+        bound = inspect.signature(cls).bind(
+            *kinds[: len(args)], **{k: v for (k, _), v in zip(kwargs, kinds[len(args) :])}
+        )
+    except TypeError:
+        return UNKNOWN
+    if not issubclass(cls, tuple):
+        return Instance(cls)
+    defaults = {name: kind_of(value) for name, value in getattr(cls, "_field_defaults", {}).items()}
+    return Tuple(tuple({**defaults, **bound.arguments}[name] for name in cls._fields), cls)  # type: ignore[attr-defined]
 
 
 def special_method(kind: Kind | None, name: str) -> Any:
     """A special method of a user's class, if it is a Python function."""
-    if not isinstance(kind, Instance):
+    if not is_own_class(kind):
         return None
     found = inspect.getattr_static(kind.cls, name, None)
     return found if isinstance(found, types.FunctionType) else None
@@ -106,23 +170,51 @@ def comparison(op: str, left: Kind, right: Kind) -> Any:
     return own_method(right if op in ("in", "not in") else left, COMPARISONS.get(op, ""))
 
 
-def attribute_access(kind: Kind | None, name: str) -> Access | None:
-    """How the attribute ``name`` of an object is read and written if that runs code; None if it is plain."""
-    if not isinstance(kind, Instance):
+def operator_method(function: Any, left: Kind, right: Kind) -> Any:
+    """The method that Python asks first for an operator on two such operands, if that is known and no library's."""
+    name = function.__name__.strip("_")
+    own = special_method(left, f"__{name}__")
+    reflected = special_method(right, f"__r{name}__")
+    if is_own_class(left):
+        derived = is_own_class(right) and left.cls is not right.cls and issubclass(right.cls, left.cls)
+        return own if not derived else None
+    return reflected if isinstance(left, Num) and left.form == "python" else None
+
+
+UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+def attribute_access(kind: Kind | None, name: str, write: bool = False) -> Access | None:
+    """How the attribute ``name`` of an object is read (or written) if that runs code; None if it is plain."""
+    if not is_own_class(kind):
         return None
     cls = kind.cls
     found = inspect.getattr_static(cls, name, None)
     if isinstance(found, property):
         return Access(_function(found.fget), _function(found.fset))
-    own = [inspect.getattr_static(cls, hook, None) for hook in ("__getattribute__", "__setattr__")]
-    hooks = [isinstance(f, types.FunctionType) for f in own]
+    if isinstance(found, functools.cached_property):
+        return Access(_function(found.func), None)
+    if is_descriptor(found):
+        if name in (dict(kind.fields) if isinstance(kind, Instance) else ()) and not hasattr(type(found), "__set__"):
+            return None  # an attribute of the object's own goes before
+        get, put = (inspect.getattr_static(type(found), method, None) for method in ("__get__", "__set__"))
+        return Access(_function(get), _function(put), found)
+    if isinstance(kind, Tuple):
+        return None
+    hook = inspect.getattr_static(cls, "__setattr__" if write else "__getattribute__", None)
+    if isinstance(hook, types.FunctionType):
+        frozen = write and "__dataclass_params__" in cls.__dict__  # a frozen dataclass
+        return None if frozen else Access(None, None)
     getter = inspect.getattr_static(cls, "__getattr__", None)
     unknown = found is None and name not in dict(kind.fields) and isinstance(getter, types.FunctionType)
-    cached = type(found).__name__ == "cached_property"
-    if any(hooks) or unknown or cached:
-        generated = hooks == [False, True] and "__dataclass_params__" in cls.__dict__  # a frozen dataclass
-        return None if generated and not cached else Access(None, None)
-    return None
+    return Access(None, None) if unknown and not write else None
+
+
+def update_access(kind: Kind | None, target: n.Index | n.Attr) -> Access | None:
+    """How what ``target op= value`` reads and writes is read and written if that runs code."""
+    if type(target) is n.Index:
+        return item_access(kind)
+    return attribute_access(kind, target.name) or attribute_access(kind, target.name, True)  # type: ignore[union-attr]
 
 
 def item_access(kind: Kind | None) -> Access | None:
@@ -134,3 +226,26 @@ def item_access(kind: Kind | None) -> Access | None:
 
 def _function(f: Any) -> Any:
     return f if isinstance(f, types.FunctionType) else None
+
+
+def is_class_of(e: n.Expr) -> bool:
+    """Whether ``e`` is ``x.__class__`` or ``type(x)``."""
+    if type(e) is n.Attr:
+        return e.name == "__class__"
+    return type(e) is n.Call and type(e.func) is n.Global and e.func.id == "type" and len(e.args) == 1
+
+
+def iterating_class(kind: Kind) -> type | None:
+    """The class of a named tuple in a value of this kind that says itself how it is iterated over."""
+    inner: tuple[Kind, ...] = ()
+    if isinstance(kind, Tuple):
+        if special_method(kind, "__iter__") is not None:
+            return kind.cls
+        inner = kind.items
+    elif isinstance(kind, Sequence) and kind.item is not None:
+        inner = (kind.item,)
+    elif isinstance(kind, Mapping):
+        inner = tuple(v for _, v in kind.entries or ()) or ((kind.value,) if kind.value is not None else ())
+    elif isinstance(kind, Instance):
+        inner = tuple(v for _, v in kind.fields)
+    return next((cls for cls in map(iterating_class, inner) if cls is not None), None)

@@ -16,9 +16,16 @@ import numpy as np
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, Sharing
 from thunkad.analysis.sites import Site
-from thunkad.analysis.special import BY_METHOD, is_made_by_init, method_for
+from thunkad.analysis.special import is_made_by_init, method_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import bound_call
+from thunkad.compiled.own_classes import (
+    is_operator_of_own,
+    pull_attribute,
+    pull_fields,
+    pull_operator,
+    refuse_own_new,
+)
 from thunkad.compiled.reach import at_border
 from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
@@ -137,6 +144,10 @@ class Pull:
                 function = self.world.array_member(fn.__name__)
             if function is not None:
                 return self.method(fn, function, owner, args, kwargs)
+        if is_operator_of_own(fn, args):
+            special = pull_operator(self, fn, args)
+            if special is not None:
+                return special
         decision = self.world.late_lookup(fn, args, kwargs) if is_hashable(fn) else None
         if decision is not None and decision.how == "rule":
             found = self.rule(decision.entry, args, kwargs)
@@ -169,6 +180,11 @@ class Pull:
         if not callable(fn):
             fn(*args, **kwargs)  # raises as it does in the user's function
         carries = _carries(args) or _carries(tuple(kwargs.values()))
+        if fn is getattr:
+            return pull_attribute(self, args)
+        by_fields = pull_fields(fn, args, kwargs)
+        if by_fields is not None:
+            return by_fields
         if carries and reason_for(fn) is not None:
             message, hint = no_rule_message(fn)
             raise NoRuleError(message, hint=hint)
@@ -183,7 +199,7 @@ class Pull:
         wrapped = getattr(fn, "__wrapped__", None)
         if type(fn).__name__ == "_lru_cache_wrapper" and wrapped is not None:
             return self.whole(wrapped, args, kwargs)
-        special = self.operator(fn, args)
+        special = pull_operator(self, fn, args)
         if special is not None:
             return special
         if isinstance(fn, type):
@@ -197,28 +213,6 @@ class Pull:
             fn(*args, **kwargs)  # an operator that these values do not have raises as it does in the user's function
         message, hint = no_rule_message(fn)
         raise NoRuleError(message, hint=hint)
-
-    def operator(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back] | None:
-        """An operator on objects of a user's class: its special method."""
-        known = BY_METHOD.get(fn) if is_hashable(fn) else None
-        if not args or (known is None and getattr(fn, "__module__", None) not in ("_operator", "operator")):
-            return None
-        name = getattr(fn, "__name__", "").strip("_") if known is None else known.strip("_")
-        direct = getattr(type(args[0]), f"__{name}__", None)
-        if isinstance(direct, types.FunctionType):
-            value, back = self.whole(direct, args, {})
-            if value is not NotImplemented:
-                return value, back
-        reflected = getattr(type(args[-1]), f"__r{name}__", None)
-        if isinstance(reflected, types.FunctionType) and len(args) == 2:
-            value, back = self.whole(reflected, (args[1], args[0]), {})
-
-            def swapped(value_bar: Any) -> Cotangents:
-                of_callee, of_args, of_kwargs = back(value_bar)
-                return of_callee, of_args[::-1], of_kwargs
-
-            return value, swapped
-        return None
 
     # ------------------------------------------------------------ each sort of callee
 
@@ -386,6 +380,7 @@ class Pull:
                 f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",
                 hint="use a tuple, a namedtuple, a dataclass or a dict, or register a rule for the class",
             )
+        refuse_own_new(cls)
         value = cls(*args, **kwargs)
         bound = inspect.signature(cls).bind(*args, **kwargs)
         assert bound is not None

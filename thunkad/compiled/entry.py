@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.special import iterating_class
 from thunkad.by_name import qualified_name
 from thunkad.compiled.binding import bind, shape_of
 from thunkad.compiled.entrance import Entrance
@@ -17,7 +18,7 @@ from thunkad.compiled.root import Kept, Key, Root, Specialization, root_of
 from thunkad.compiled.target import Target, target_of
 from thunkad.compiled.where import annotate
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
-from thunkad.kinds.lattice import Kind, Known, Opaque, may_have_tangent
+from thunkad.kinds.lattice import Instance, Kind, Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.records import record
 from thunkad.tangents import unthunk
@@ -39,7 +40,20 @@ class Call:
     keywords: dict[str, tuple[str, str | None]]  # the same for keyword arguments (place in **kwargs)
 
     def kinds(self) -> tuple[Kind, ...]:
-        return tuple(map(kind_of, self.values))
+        found = tuple(map(kind_of, self.values))
+        for name, kind in zip(self.names, found):
+            check_followed(name, kind)
+        return found
+
+
+def check_followed(name: str, kind: Kind) -> None:
+    """An argument that says itself how it is iterated over is refused: what is unpacked of it may be anything."""
+    cls = iterating_class(kind)
+    if cls is not None:
+        raise NonDifferentiableArgumentError(
+            f"the argument {name!r} is or holds a named tuple of the class {cls.__qualname__}, which defines __iter__",
+            hint="use a class without it, and a method that returns a list",
+        )
 
 
 def open_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -167,14 +181,21 @@ def check_wanted(call: Call, places: list[tuple[str, Any]], f: Any) -> None:
     for name, inside in places:
         value = by_name[name] if inside is None else by_name[name][inside]
         kind = kind_of(value)
-        if may_have_tangent(kind) and not isinstance(kind, (Known, Opaque)):
+        if may_have_tangent(kind) and not isinstance(kind, (Known, Opaque)) and not _is_closed(kind):
             continue
         if isinstance(value, (list, tuple, dict)) and not len(value):
             continue
         raise NonDifferentiableArgumentError(
             f"the argument {name!r} of {_name(f)} has no derivative: it is {_described(value)}",
-            hint="ask for other arguments with argnums or argnames, or pass floats",
+            hint="ask for other arguments with argnums or argnames, or pass floats, arrays or containers of these",
         )
+
+
+def _is_closed(kind: Kind) -> bool:
+    """Whether a value is of a class whose objects have no attributes or items of a fixed place: a set, an iterator."""
+    if not isinstance(kind, Instance) or issubclass(kind.cls, (list, dict)):
+        return False
+    return not any("__slots__" in c.__dict__ or "__dict__" in c.__dict__ for c in kind.cls.__mro__)
 
 
 def _described(value: Any) -> str:

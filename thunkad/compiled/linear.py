@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.randomness import draws_numbers
+from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
 from thunkad.compiled.nested import MAP, NESTED
@@ -61,7 +62,7 @@ class LinearCalls:
         if decision is not None and decision.how == "alternative":
             return self.function(decision.entry.function, args, kwargs)
         ruled = decision is not None and decision.how in ("rule", "constant")
-        if not ruled and not is_nested(fn):
+        if not ruled and not is_nested(fn) and not is_by_fields(fn):
             if isinstance(fn, types.FunctionType):
                 return self.function(fn, args, kwargs)
             call = getattr(type(fn), "__call__", None)  # noqa: B004  (the method itself is wanted)

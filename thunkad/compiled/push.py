@@ -13,11 +13,17 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.sites import weaken
-from thunkad.analysis.special import BY_METHOD
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested, on_numbers
 from thunkad.compiled.nested import MAP
+from thunkad.compiled.own_classes import (
+    is_operator_of_own,
+    operator_methods,
+    push_attribute,
+    push_fields,
+    refuse_own_new,
+)
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.redone import Pulled
 from thunkad.compiled.updates_redone import Undone
@@ -97,6 +103,10 @@ class Push:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         if _still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn):
             return fn(*args, **kwargs), ZERO
+        if is_operator_of_own(fn, args):
+            special = self.operator(fn, args, arg_dots)
+            if special is not None:
+                return special
         decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if is_hashable(fn) else None
         if decision is not None and decision.how == "rule":
             if decision.entry.kind != FRULE:
@@ -115,6 +125,11 @@ class Push:
             return self.whole(applied, ZERO, (*getattr(fn, MAP), *args), (ZERO, ZERO, *arg_dots), kwargs, kwarg_dots)
         if isinstance(fn, Undone):
             return fn.push(args, arg_dots)
+        if fn is getattr:
+            return push_attribute(self, args, arg_dots)
+        by_fields = push_fields(fn, args, arg_dots, kwargs, kwarg_dots)
+        if by_fields is not None:
+            return by_fields
         if is_nested(fn):
             return self.forwarding.derivatives.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.FunctionType):
@@ -139,19 +154,14 @@ class Push:
 
     def operator(self, fn: Any, args: Args, arg_dots: Args) -> Both | None:
         """An operator on objects of a user's class: its special method."""
-        known = BY_METHOD.get(fn) if is_hashable(fn) else None
-        if not args or (known is None and getattr(fn, "__module__", None) not in ("_operator", "operator")):
-            return None
-        if isinstance(args[0], (str, bytes)):
+        if args and isinstance(args[0], (str, bytes)) and getattr(fn, "__module__", None) in ("_operator", "operator"):
             return fn(*args), ZERO
-        name = getattr(fn, "__name__", "").strip("_") if known is None else known.strip("_")
-        direct = getattr(type(args[0]), f"__{name}__", None)
-        if isinstance(direct, types.FunctionType):
+        direct, reflected = operator_methods(fn, args)
+        if direct is not None:
             found = self.whole(direct, ZERO, args, arg_dots, {}, {})
             if found[0] is not NotImplemented:
                 return found
-        reflected = getattr(type(args[-1]), f"__r{name}__", None)
-        if isinstance(reflected, types.FunctionType) and len(args) == 2:
+        if reflected is not None:
             return self.whole(reflected, ZERO, args[::-1], arg_dots[::-1], {}, {})
         return None
 
@@ -226,6 +236,7 @@ class Push:
                 f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",
                 hint="use a tuple, a namedtuple, a dataclass or a dict, or register a rule for the class",
             )
+        refuse_own_new(cls)
         fields = {**dict(zip(names, arg_dots)), **kwarg_dots}
         if hasattr(cls, "_fields"):
             return cls(*args, **kwargs), tuple(fields.get(f, ZERO) for f in names)

@@ -90,7 +90,7 @@ def update_attribute(push: Any, fn: Any, x: Any, x_dot: Any, name: str, v: Any, 
                 f"{type(x).__qualname__}.{name} is updated in place, and setting it runs code of the class's own",
                 hint=f"write x.{name} = x.{name} + y instead of x.{name} += y",
             )
-        set_field(x_dot, name, new_dot, new)
+        set_field(x_dot, name, new_dot, x, new)
     setattr(x, name, new)
 
 

@@ -39,7 +39,7 @@ def again(redone: Any, what: str, fn: Any, args: Any, dots: Any) -> Any:
         found = _update(redone, op, old, before[0], v, v_dot, before[1], before[2], v_d, v_dot_d)
         (new, new_dot), (new_d, new_dot_d) = found
         for t, t_d in ((x_dot, new_dot), (x_d, new_d), (x_dot_d, new_dot_d)):
-            set_field(t, key, t_d, new)
+            set_field(t, key, t_d, x, new)
         setattr(x, key, new)
         return None, ZERO
     raise _refused(x)

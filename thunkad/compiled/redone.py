@@ -10,9 +10,13 @@ import functools
 import types
 from typing import Any
 
+import numpy as np
+
+from thunkad.analysis.special import is_by_fields
 from thunkad.compiled import push_updates_redone, updates_redone
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Bound, by_call
+from thunkad.compiled.own_classes import attribute_call, operator_methods
 from thunkad.compiled.pull_nested import NestedPullback, linearized
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
@@ -127,9 +131,12 @@ class Redone:
         """The callee in the form that has code, and its arguments bound; owners of methods become arguments."""
         name = getattr(fn, "__name__", "").strip("_")
         if getattr(fn, "__module__", None) in ("_operator", "operator"):
-            direct = getattr(type(args[0]), f"__{name}__", None)
-            if isinstance(direct, types.FunctionType):
-                fn = direct
+            direct, reflected = operator_methods(fn, args)
+            if direct is None and reflected is not None:
+                raise own_again(f"the operator {name} of {type(args[-1]).__qualname__}")
+            fn = fn if direct is None else direct
+        elif fn is getattr or is_by_fields(fn):
+            raise own_again(f"{fn.__name__}()")
         fn = self.written_out(fn, args, kwargs)
         nested = self.world.derivatives
         return fn, nested.binder.bind(fn, args, kwargs), args
@@ -162,7 +169,7 @@ class Redone:
         bars = resolved(fn.pullback(seed))
         if isinstance(seed, AbstractZero):
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
-        if isinstance(fn.fn, type) or _joins(fn.fn, fn.args):  # linear, and of nothing but the seed
+        if isinstance(fn.fn, type) or _joins(fn.fn, fn.args) or is_linear(fn.fn, fn.args):  # of nothing but the seed
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
         callee, args, kwargs, arg_dots, f_dot = fn.fn, fn.args, fn.kwargs, entry(fn_dot, "args"), entry(fn_dot, "f")
         dots = tuple(entry(arg_dots, k) for k in range(len(args)))
@@ -298,7 +305,25 @@ class Redone:
 
 def _joins(fn: Any, args: tuple[Any, ...]) -> bool:
     """Whether ``fn`` is an operator on sequences: it puts their entries together."""
-    return getattr(fn, "__module__", None) == "_operator" and any(isinstance(a, (list, tuple)) for a in args)
+    return (
+        getattr(fn, "__module__", None) == "_operator"
+        and any(isinstance(a, (list, tuple)) for a in args)
+        and operator_methods(fn, args) == (None, None)
+    )
+
+
+def is_linear(fn: Any, args: Any) -> bool:
+    """Whether a call only puts together or takes apart what it is given."""
+    return is_by_fields(fn) or (
+        fn is getattr and not isinstance(args[0], (np.ndarray, np.generic)) and attribute_call(args) is None
+    )
+
+
+def own_again(what: str) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"a second derivative through {what}, where the class of the object is known only when the code runs,",
+        hint="make the object by the name of its class in the same function, or pass it to one",
+    )
 
 
 def _still(dot: Any) -> bool:

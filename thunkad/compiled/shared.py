@@ -14,6 +14,7 @@ import numpy as np
 
 from thunkad.analysis.aliases import Sharing
 from thunkad.analysis.sites import Site, weaken
+from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_nested
 from thunkad.compiled.running import run, running
 from thunkad.kinds.observe import kind_of
@@ -117,7 +118,7 @@ class SharedPull(Pull):
 
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         found = super().by_kind(fn, args, kwargs, wrt)
-        return self.taking(*found, args, kwargs) if is_nested(fn) else found
+        return self.taking(*found, args, kwargs) if is_nested(fn) or is_by_fields(fn) else found
 
     def taking(self, value: Any, back: Back, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         """``back``, given what the shadow of a new value holds."""

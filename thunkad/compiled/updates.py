@@ -17,7 +17,7 @@ from thunkad.compiled.running import run
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime import changes
 from thunkad.runtime.cotangents import index_add, like
-from thunkad.runtime.shadows import keep, take_stored, unless_cut
+from thunkad.runtime.shadows import VALUES, keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 #: Operators in place → the operator that makes a new value.
@@ -58,6 +58,8 @@ def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
     def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
         if isinstance(unthunk(x_bar), AbstractZero) and isinstance(value, np.ndarray):
             x_bar = shadows.of(value).copy()  # a number that became an array
+        elif not isinstance(value, (np.ndarray, *VALUES)):
+            x_bar = shadows.take(value, x_bar)
         return _two(back, x_bar)
 
     return value, undo

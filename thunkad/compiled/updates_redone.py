@@ -66,7 +66,7 @@ def again(redone: Any, what: str, fn: Any, args: Any, dots: Any) -> tuple[Any, A
             raise _refused(x)
         old, place = getattr(x, key), key
         (new, undo), (new_dot, _) = update(redone, op, old, v, field_dot(dots[1], key, x, old), dots[3])
-        set_field(dots[1], key, new_dot, new)
+        set_field(dots[1], key, new_dot, x, new)
         setattr(x, key, new)
 
     def both(shadows: Any, shadows_dot: Any) -> tuple[Any, Any]:

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.activity import is_outside
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Site
+from thunkad.analysis.special import is_own_class
 from thunkad.analysis.writing import is_numpy, out_operands, out_position
 from thunkad.forward.calls import EFFECT, SPREAD
 from thunkad.forward.loops import as_value
@@ -24,6 +26,7 @@ from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequenc
 from thunkad.kinds.results import binary, element
 from thunkad.rules.entry import name_of
 from thunkad.runtime import dot_changes, moves
+from thunkad.runtime.attributes import SHARED_HINT
 
 SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
     n.Ref(f.__name__, f)
@@ -75,9 +78,13 @@ class Changes:
     def store(self, s: n.Store) -> None:
         push, target, root = self.push, s.target, s.target.value
         site = push.resolved.sites.get(id(s))
+        if site is not None and site.how == "outside":
+            self.set_outside(s)
+            return
         if site is not None and (push.moves(root) or push.moves(s.value)):  # a setter or __setitem__ of the user's
             if site.how not in ("inside", "lifted"):
-                raise push.unsupported("a store that runs code of a class which is not known")
+                hint = "write the property or __setitem__ in Python, with an index that is a number or a name"
+                raise push.unsupported("a store that runs code of a class which is not known", hint)
             done = push.names.temporary()
             push.calls.call(n.Assign(done, n.Const(None), line=s.line), done, site)
             return
@@ -92,13 +99,23 @@ class Changes:
                 push.emit(n.Effect(n.Call(SET_ENTRY, (push.dot(root), at, push.dot(s.value), root, s.value))))
             else:
                 at = n.Const(target.name)
-                push.emit(n.Effect(n.Call(SET_FIELD, (push.dot(root), at, push.dot(s.value), s.value))))
+                push.emit(n.Effect(n.Call(SET_FIELD, (push.dot(root), at, push.dot(s.value), root, s.value))))
         elif push.moves(target) or push.moves(s.value):
             raise push.unsupported("an assignment into an attribute of an attribute", "name the inner one first")
         push.keep(s)
 
+    def set_outside(self, s: n.Store | n.Update) -> None:
+        """An attribute of a class, a module or a function is set."""
+        if self.push.moves(s.value):
+            what = f"setting .{s.target.name} of a class, module or function to a value that is differentiated"
+            raise self.push.unsupported(what, SHARED_HINT)
+        self.push.keep(s)
+
     def update(self, s: n.Update) -> None:
         push, target = self.push, s.target
+        if is_outside(push.resolved, s):
+            self.set_outside(s)
+            return
         root = getattr(target, "value", None)
         if not (type(root) is n.Name and root.id in push.moving):
             if push.moves(s.value) or (target is not None and push.moves(target)):
@@ -174,7 +191,7 @@ class Changes:
         push = self.push
         name, left, right = push.dot_name(target), push.dot(e.left), push.dot(e.right)
         kind, other = push.resolved.kind(e.left), push.resolved.kind(e.right)
-        if isinstance(kind, (Sequence, Tuple)) and e.op == "+":
+        if isinstance(kind, (Sequence, Tuple)) and e.op == "+" and not is_own_class(kind):
             push.emit(n.Assign(name, n.Inplace("+", left, n.Call(SPREAD, (right, e.right)))))
         elif not isinstance(kind, Num) or not isinstance(other, Num):
             call = self.both("update", self.operator(e.op), e.left, left, e.right, right)

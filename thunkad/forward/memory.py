@@ -187,6 +187,8 @@ class _Run:
             return
         if type(e) is n.Index:
             self.join(target, e.value)
+            if site is not None and site.how in ("inside", "lifted"):
+                self.call(target, e, site)
             return
         if site is not None:
             self.call(target, e, site)

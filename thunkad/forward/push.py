@@ -13,6 +13,7 @@ from typing import Any
 
 from thunkad.adjoint.forward import CHECKED
 from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
+from thunkad.analysis.activity import written
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
@@ -352,6 +353,8 @@ class Push:
     def effect(self, s: n.Effect) -> None:
         site = self.resolved.sites.get(id(s))
         e = s.value
+        if type(e) is n.Call and type(e.func) is n.Global and any(i in self.moving for i in written(e)):
+            raise self.unsupported(f"{e.func.id}() of a value with a tangent", "set the attribute by its name")
         if type(e) is n.Call and (self.shadow(s, e, None) or self.changes.method(s, e, None)):
             return
         if site is None or not any(self.moves(a) for a in self.calls.operands(site)):

@@ -11,6 +11,7 @@ import numpy as np
 from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedDerivativeError, UnsupportedSyntaxError
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
+from thunkad.runtime.attributes import check_read
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
 
@@ -188,6 +189,7 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
         return tuple(parts)
     if isinstance(getattr(type(x), name, None), types.FunctionType) and name not in getattr(x, "__dict__", ()):
         return y_bar  # a bound method: its cotangent is that of its owner
+    check_read(x, name)
     return Tangent(type(x), {name: y_bar})
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.attributes import check_write
 from thunkad.runtime.cotangents import dense, describe, entry
 from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
 from thunkad.runtime.elements import sorted_order
@@ -54,8 +55,9 @@ def set_entry(x_dot: Any, key: Any, y_dot: Any, x: Any, y: Any) -> None:
         raise _unfollowed(x_dot)
 
 
-def set_field(x_dot: Any, name: str, y_dot: Any, y: Any) -> None:
+def set_field(x_dot: Any, name: str, y_dot: Any, x: Any, y: Any) -> None:
     """``x.name = y`` on the tangent of ``x``."""
+    check_write(x, name)
     if isinstance(x_dot, Tangent):
         x_dot.fields[name] = held(y_dot, y)
     elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):

@@ -16,6 +16,7 @@ import numpy as np
 
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
+from thunkad.runtime.attributes import check_read
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
@@ -60,6 +61,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     if isinstance(y, (types.MethodType, types.BuiltinMethodType)) and y.__self__ is x:
         return x_dot  # the tangent of a bound method is that of its owner
     if isinstance(x_dot, Tangent):
+        check_read(x, name)
         found = x_dot[name]
     elif isinstance(x, (np.ndarray, np.generic, float, int, complex)):
         moves = name in ("T", "mT", "real", "imag", "flat")
@@ -67,6 +69,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     elif isinstance(x, tuple) and name in getattr(type(x), "_fields", ()):
         found = entry(x_dot, type(x)._fields.index(name))  # type: ignore[attr-defined]
     else:
+        check_read(x, name)
         found = ZERO if not callable(y) else x_dot
     return dense(found, y) if numeric(y) else found
 

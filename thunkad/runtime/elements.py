@@ -115,6 +115,10 @@ def sum_dot(y: Any, iterable: Any, start: Any, iterable_dot: Any, start_dot: Any
         for x, x_dot in zip(iterable, elements_dot(iterable_dot, iterable)):
             parts += elements_dot(x_dot, x)
         return type(y)(parts)
+    if not isinstance(y, (*_NUMBERS, np.ndarray)):
+        raise NotImplementedDerivativeError(
+            f"sum() of {type(y).__name__} objects has no derivative; write the loop out"
+        )
     total: Any = start_dot
     for x_dot in elements_dot(iterable_dot, iterable):
         total = total + x_dot

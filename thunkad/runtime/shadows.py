@@ -15,6 +15,7 @@ import numpy as np
 
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
+from thunkad.runtime.attributes import check_read, check_write
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.indexing import assigned_last
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
@@ -146,6 +147,11 @@ class Shadows:
                 f"items of an object of class {type(x).__name__}, which is no container or array, are differentiated",
                 hint="give the class a method that returns a list of its items, and iterate over that",
             )
+        if isinstance(key, str) and not isinstance(x, (dict, Then)):
+            if key in getattr(type(x), "_fields", ()):
+                key = type(x)._fields.index(key)  # type: ignore[attr-defined]
+            else:
+                check_read(x, key)
         self.add_slot(x, key, item_bar)
 
     def add_read(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
@@ -285,6 +291,8 @@ class Shadows:
         if isinstance(x, np.ndarray):
             # An array takes a copy of what is stored.
             return unless_cut(unbroadcast(take_stored(self._array(x), key), value), x, value)
+        if isinstance(key, str) and not isinstance(x, dict):
+            check_write(x, key)
         slots = self.of(x)
         if isinstance(slots, dict):
             return slots.pop(key, ZERO)

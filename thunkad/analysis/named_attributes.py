@@ -1,0 +1,127 @@
+"""Attributes that are read and set by functions, as the plain reads and stores that they stand for.
+
+``getattr(x, "name")``, ``setattr(x, "name", v)``, ``vars(x)["name"]`` and ``x.__dict__["name"]``.  Where the name
+is not known here the call stays as it is: ``getattr`` is decided when the code runs, the others are refused for what is
+differentiated.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from thunkad.analysis.sites import Context
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.records import replace
+
+_NAMED = {"getattr", "setattr", "vars", "__setattr__", "__dict__"}
+
+
+def with_plain_attributes(function: n.Function, owner: Any, context: Context) -> n.Function:
+    """``function``, in normal form, with attributes read and set in the plain way; itself if it has no others."""
+    for e in walk.parts(*(e for s in walk.statements(function.body) for e in walk.expressions(s))):
+        if (type(e) is n.Global and e.id in _NAMED) or (type(e) is n.Attr and e.name in _NAMED):
+            break
+    else:
+        return function
+    run = _Plain(function, owner, context)
+    body = run.block(function.body)
+    unread = set(run.dicts) - walk.read_anywhere(body)
+    return replace(function, body=run.without(body, unread) if unread else body)
+
+
+class _Plain:
+    def __init__(self, function: n.Function, owner: Any, context: Context) -> None:
+        self.owner, self.context = owner, context
+        everything = [*walk.statements(function.body)]
+        writes = Counter(w for s in everything for w in walk.writes(s))
+        writes.update({*function.captures, *(p.name for p in function.params)})
+        self.once = {x for x, count in writes.items() if count == 1}
+        self.names = Names(walk.taken_names(function))
+        self.dicts: dict[str, n.Name] = {}  # names of the dictionaries of attributes of what is bound once
+
+    def value_of(self, e: n.Expr) -> Any:
+        """What a name from outside, or a constant, stands for; None for what is no such thing."""
+        if type(e) is n.Const:
+            return e.value
+        if type(e) is not n.Global:
+            return None
+        try:
+            return self.context.global_value(self.owner, e.id)
+        except KeyError:
+            return None
+
+    def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
+        return [new for s in block for new in self.statement(s)]
+
+    def without(self, block: list[n.Stmt], unread: set[str]) -> list[n.Stmt]:
+        """The statements but for the dictionaries that nothing reads any more."""
+        kept = [s for s in block if not (type(s) is n.Assign and s.target in unread)]
+        return [self.in_blocks(s, lambda b: self.without(b, unread)) if walk.blocks(s) else s for s in kept]
+
+    def in_blocks(self, s: Any, f: Callable[[list[n.Stmt]], list[n.Stmt]]) -> n.Stmt:
+        parts = ("body", "orelse", "test_body", "handler", "message_body")
+        return replace(s, **{p: f(b) for p in parts if (b := getattr(s, p, None)) is not None})  # type: ignore[no-any-return]
+
+    def statement(self, s: Any) -> list[n.Stmt]:
+        if walk.blocks(s):
+            return [self.in_blocks(s, self.block)]
+        t = type(s)
+        if t is n.Assign:
+            return self.read(s)
+        if t is n.Effect and type(s.value) is n.Call:
+            store = self.setting(s.value)
+            return [s if store is None else n.Store(*store, line=s.line, site=s.site)]
+        if t in (n.Store, n.Update, n.Delete) and type(s.target) is n.Index:
+            part = self.entry(s.target)
+            return [s if part is None else replace(s, target=part)]
+        return [s]
+
+    def read(self, s: n.Assign) -> list[n.Stmt]:
+        e: Any = s.value
+        if type(e) is n.Index:
+            part = self.entry(e)
+            if part is not None:
+                return [replace(s, value=part)]
+        called = self.value_of(e.func) if type(e) is n.Call and type(e.func) is n.Global and not e.kwargs else None
+        if called is builtins.vars and len(e.args) == 1 and type(e.args[0]) is n.Name:
+            s = replace(s, value=n.Attr(e.args[0], "__dict__"))
+        elif called is builtins.getattr and len(e.args) in (2, 3):
+            return self.getting(s, *e.args)
+        e = s.value
+        if type(e) is n.Attr and e.name == "__dict__" and type(e.value) is n.Name and e.value.id in self.once:
+            self.dicts[s.target] = e.value
+        return [s]
+
+    def getting(self, s: n.Assign, x: n.Expr, key: n.Expr, default: n.Expr | None = None) -> list[n.Stmt]:
+        name = self.value_of(key)
+        if not isinstance(name, str) or not name.isidentifier() or type(x) is not n.Name:
+            return [s]
+        plain = replace(s, value=n.Attr(x, name))
+        if default is None:
+            return [plain]
+        there = self.names.new(f"has_{name}")
+        test = n.Call(n.Ref("hasattr", hasattr), (x, n.Const(name)))
+        otherwise = replace(s, value=default)
+        return [n.Assign(there, test, line=s.line), n.If(n.Name(there), [plain], [otherwise], line=s.line)]
+
+    def setting(self, e: n.Call) -> tuple[n.Attr, n.Expr] | None:
+        """The target and the value of a call that sets an attribute."""
+        func: Any = e.func
+        by_object = type(func) is n.Attr and func.name == "__setattr__" and self.value_of(func.value) is object
+        if not (by_object or self.value_of(func) is setattr) or len(e.args) != 3 or e.kwargs:
+            return None
+        name = self.value_of(e.args[1])
+        if not isinstance(name, str) or not name.isidentifier() or type(e.args[0]) is not n.Name:
+            return None
+        return n.Attr(e.args[0], name), e.args[2]
+
+    def entry(self, e: n.Index) -> n.Attr | None:
+        """``d[name]`` as an attribute, where ``d`` is the dictionary of an object's attributes."""
+        owner = self.dicts.get(e.value.id) if type(e.value) is n.Name else None
+        name = self.value_of(e.index) if type(e.index) in n.ATOMS else None
+        return n.Attr(owner, name) if owner is not None and isinstance(name, str) and name.isidentifier() else None

@@ -1,0 +1,72 @@
+"""Attributes of objects that are code: found where the class of an object is known only when the code runs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+from thunkad.errors import UnsupportedSyntaxError
+
+SHARED_HINT = "it outlives the call: keep the value in a variable, or in an attribute of an object made in the call"
+
+
+def is_descriptor(found: Any) -> bool:
+    """Whether a member of a class is an object of a user's class that defines ``__get__`` or ``__set__``."""
+    cls = type(found)
+    if isinstance(found, (types.FunctionType, type)) or cls.__module__ in ("builtins", "collections", "functools"):
+        return False
+    hooks = (inspect.getattr_static(cls, name, None) for name in ("__get__", "__set__"))
+    return any(isinstance(hook, types.FunctionType) for hook in hooks)
+
+
+def _is_code(found: Any) -> bool:
+    return isinstance(found, (property, functools.cached_property)) or is_descriptor(found)
+
+
+def check_read(x: Any, name: str) -> None:
+    """Refuse to follow ``x.name`` as a part of ``x`` where reading it runs code."""
+    cls = type(x)
+    found = inspect.getattr_static(cls, name, None)
+    if _is_code(found):
+        raise UnsupportedSyntaxError(
+            f"{cls.__qualname__}.{name} is computed when it is read, and that the object is of this class is known "
+            "only when the code runs",
+            hint=f"make the object by the name of its class where .{name} is read",
+        )
+    if found is None and name not in getattr(x, "__dict__", ()) and hasattr(cls, "__getattr__"):
+        raise UnsupportedSyntaxError(
+            f"{cls.__qualname__}.{name} is computed by __getattr__", hint="write a property, or a method that is called"
+        )
+    if name == "__dict__":
+        raise UnsupportedSyntaxError(
+            "the dictionary of the attributes of an object that is differentiated",
+            hint="read and set the attributes by name: x.name, getattr(x, 'name')",
+        )
+
+
+def check_write(x: Any, name: str) -> None:
+    """Refuse to follow ``x.name = value`` as a change of a part of ``x`` where it is none, or runs code."""
+    if isinstance(x, (type, types.ModuleType, types.FunctionType)):
+        raise outside(x, name)
+    cls: Any = type(x)
+    found = inspect.getattr_static(cls, name, None)
+    own = cls.__setattr__ is not object.__setattr__ and isinstance(cls.__setattr__, types.FunctionType)
+    frozen = "__dataclass_params__" in cls.__dict__
+    if _is_code(found) or (own and not frozen):
+        raise UnsupportedSyntaxError(
+            f"setting {cls.__qualname__}.{name} runs code, and that the object is of this class is known only when "
+            "the code runs",
+            hint=f"make the object by the name of its class where .{name} is set",
+        )
+
+
+def outside(x: Any, name: str) -> UnsupportedSyntaxError:
+    """The error for an attribute of a class, module or function that is set to what is differentiated."""
+    sort = "class" if isinstance(x, type) else "module" if isinstance(x, types.ModuleType) else "function"
+    label = getattr(x, "__qualname__", None) or x.__name__
+    return UnsupportedSyntaxError(
+        f"setting {label}.{name}, an attribute of a {sort}, to a value that is differentiated is not supported",
+        hint=SHARED_HINT,
+    )
