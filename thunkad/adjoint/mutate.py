@@ -398,8 +398,9 @@ class Mutation(Writers, Containers, Accessors):
         inner = Block()
         self.fw.call(s, s.target, site, out, inner)
         view = self.fw.names.new(f"{s.target}_is_view")
-        out.append(n.Assign(view, n.Call(SHARES, (n.Name(s.target), operands[0])), line=s.line))
-        steps.steps.extend(UnlessView(s.line, view, step) for step in inner.steps)
+        out.append(n.Assign(view, n.Call(SHARES, (n.Name(s.target), *dict.fromkeys(operands))), line=s.line))
+        found = not all(isinstance(self.kind(a), Num) for a in operands)
+        steps.steps.extend(UnlessView(s.line, view, step, found) for step in inner.steps)
         return True
 
     def inplace(self, s: n.Assign, e: n.Inplace, site: Site, out: list[n.Stmt], steps: Block) -> bool:
