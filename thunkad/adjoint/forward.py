@@ -263,7 +263,9 @@ class Forward:
             assert site is not None
             self.resolved.kinds[source] = site.result
             self.active = self.active | {source}
-            self.call(n.Assign(source, s.iter, line=s.line), source, site, out, steps)
+            made = n.Assign(source, s.iter, line=s.line)
+            if not self.mutation.handed_on(made, site, out, steps):
+                self.call(made, source, site, out, steps)
         count = s.count or self.names.new("k")
         self.resolved.kinds[count] = PY_INT
         return n.Name(source), count, [self.mutation.item_step(s, source, count)]

@@ -403,6 +403,15 @@ class Mutation(Writers, Containers, Accessors):
         steps.steps.extend(UnlessView(s.line, view, step, found) for step in inner.steps)
         return True
 
+    def handed_on(self, s: n.Assign, site: Site, out: list[n.Stmt], steps: Block) -> bool:
+        """What a loop runs over, if that holds what a shadowed operand holds: the new name is shadowed then, too."""
+        operands = [i for a in site.args for i in walk.names(a) if i in self.shadowed]
+        if not operands or site.how != "rule" or getattr(site.callee, "__name__", "") not in VIEWS:
+            return False
+        self.aliases.union(operands[0], s.target)
+        self.shadowed[s.target] = "any"
+        return self.view(s, site, out, steps)
+
     def inplace(self, s: n.Assign, e: n.Inplace, site: Site, out: list[n.Stmt], steps: Block) -> bool:
         """``x op= v`` on what may be an array or a list."""
         active = s.target in self.fw.active

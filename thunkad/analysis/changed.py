@@ -26,8 +26,7 @@ def changed_elsewhere(found: Resolved) -> frozenset[str]:
         for name in aliases.written_by.get(id(s), ()):
             cls = aliases.find(name)
             by_class.setdefault(cls, set()).add(name)
-            simple = is_seen(s)
-            if weaken(kinds.get(name, UNKNOWN)) != kinds.get(name, UNKNOWN) and (not simple or name in copied):
+            if not is_seen(s) or name in copied:
                 unsure.add(cls)
     unsure |= {cls for cls, names in by_class.items() if len([x for x in names if x in contained]) > 1}
     return frozenset(x for x in contained if aliases.find(x) in unsure)

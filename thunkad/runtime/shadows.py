@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import KeysView
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,8 @@ class Shadows:
         """Add a cotangent of ``x``, of whatever structure, into shadows."""
         x_bar = unthunk(x_bar)
         if isinstance(x_bar, AbstractZero):
+            return
+        if isinstance(x, KeysView):
             return
         if isinstance(x, Then):
             self._add_then(x, x_bar)
