@@ -84,6 +84,7 @@ def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
 
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
+    world.memory.root = fn
     if key.product in ("jvp", "linearize"):
         return build_jvp(fn, world, key)
     if key.places is not None:

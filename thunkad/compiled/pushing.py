@@ -7,6 +7,7 @@ from typing import Any
 
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.global_memory import local_memory
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.linear import LinearCalls, is_dispatch
@@ -75,14 +76,17 @@ class Forwarding:
             names = [p.name for p in parameters(function)]
             owner = target if isinstance(target, types.FunctionType) else owner
             with self.world.recording():
-                found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+                found = resolve(function, owner, dict(zip(names, kinds)), self)
+            if not is_ir:
+                self.world.memory.note(found)
+            self._analyses[key] = found
             self.world.keep(function)
         return found
 
     def normal(self, target: Any) -> n.Function:
         """The function in normal form; what was generated here is flattened first."""
         if not isinstance(target, n.Function):
-            return normal_form(target)
+            return local_memory(normal_form(target), target)
         if id(target) not in self.made:
             return target
         found = self._flat.get(id(target))

@@ -18,6 +18,7 @@ from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
+from thunkad.analysis.global_memory import GlobalMemory, local_memory
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
@@ -59,6 +60,7 @@ class World(Lookups):
     def __init__(self, snapshot: Snapshot, label: str, early: World | None = None) -> None:
         super().__init__(snapshot, label, early)
         self.assigned: AssignedGlobals = AssignedGlobals() if early is None else early.assigned.copy()
+        self.memory: GlobalMemory = GlobalMemory() if early is None else early.memory
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
@@ -219,15 +221,16 @@ class World(Lookups):
             self.guards.code(fn)
             with self.reach.into(fn, kinds), self.recording():
                 self.reach.spend(fn, None)
-                function = normal_form(fn)
+                function = local_memory(normal_form(fn), fn)
                 self.reach.spend(fn, function)
                 if self.captured is not None:
                     function = hoist(function, fn, self.captured)
                 elif self.outlives:
                     function = hoist(function, fn, OUTSIDE_DATA)
                 names = [p.name for p in function.params]
-                found = self._analyses[key] = resolve(function, fn, dict(zip(names, kinds)), self)
+                found = resolve(function, fn, dict(zip(names, kinds)), self)
             self._complete(found, fn)
+            self._analyses[key] = found
         return found
 
     def analysis_of_ir(self, function: n.Function, owner: Any, kinds: tuple[Kind, ...]) -> Resolved:
@@ -240,15 +243,17 @@ class World(Lookups):
                 *(p.name for p in function.params),
             ]
             with self.reach.into(function, kinds), self.recording():
-                found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
-            self._complete(found, owner)
+                found = resolve(function, owner, dict(zip(names, kinds)), self)
+            self._complete(found, owner, nested=True)
+            self._analyses[key] = found
         return found
 
-    def _complete(self, found: Resolved, owner: Any) -> None:
+    def _complete(self, found: Resolved, owner: Any, nested: bool = False) -> None:
         """Tell an analysis what the later passes ask it about callees and captured parameters."""
         found.mutated_params = functools.partial(self.mutated_params, owner=owner)
         found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=owner)
         found.cache["outlives"] = self.outlives
+        self.memory.note(found, nested)
         reached("resolved", found)
 
     def site_mutates(self, owner: Any) -> Any:
