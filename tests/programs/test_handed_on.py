@@ -151,10 +151,31 @@ def f(a, b, u, v):
 """
 
 
+VALUES_OF_A_DICT = """
+def f(a, b, u, v):
+    d = {}
+    for k in range(3):
+        d[k] = u * k
+    total = 0.0
+    for w in d.values():
+        total = total + np.sum(w * v)
+    d = {k: w - 0.1 * a for k, w in d.items()}
+    return total + sum(np.sum(w * w) for w in d.values())
+"""
+INTO_A_NESTED_LIST = """
+def f(a, b, u, v):
+    m = [[None]]
+    m[0][0] = a * 3
+    d = {"p": {"a": None}}
+    d["p"]["a"] = u * b
+    return m[0][0] * b + np.sum(d["p"]["a"] * v)
+"""
+
+
 @pytest.mark.parametrize(
     "text",
-    [TABLE_OF_ENTRIES, ENTRY_THEN_REPLACED, ENTRY_OF_AN_UNKNOWN_DICT, NUMBER_OF_UNKNOWN_KIND_INTO_AN_OBJECT],
-    ids=["table", "replaced", "unknown_dict", "number_into_object"],
+    [VALUES_OF_A_DICT, INTO_A_NESTED_LIST, TABLE_OF_ENTRIES, ENTRY_THEN_REPLACED, ENTRY_OF_AN_UNKNOWN_DICT, NUMBER_OF_UNKNOWN_KIND_INTO_AN_OBJECT],
+    ids=["values", "nested", "table", "replaced", "unknown_dict", "number_into_object"],
 )
 def test_entries(text: str) -> None:
     check(Program(text, ARGS))

@@ -263,7 +263,10 @@ class ReadStep(Step):
             return
         if bars.shadowed.get(self.target) == "array" and self.view is None:
             return
-        bar = bars.taken(self.target) if self.view is not None else bars.entry_of(self.target)
+        if self.view is not None:
+            self.unless_view(bars)
+            return
+        bar = bars.entry_of(self.target)
         if bar is None:
             return
         if mode == "array" and self.basic and (scalar or self.target not in bars.shadowed):
@@ -271,13 +274,26 @@ class ReadStep(Step):
             return
         if mode == "array" and not self.basic:
             shadow = n.Name(bars.bar_name(self.source))
-            add: n.Stmt = n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr)))
-            if self.view is not None:
-                add = n.If(n.Name(self.view), [], [add], line=self.line)
-            bars.emit(add)
+            bars.emit(n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr))))
             return
         operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), bar.expr)
         bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
+
+    def unless_view(self, bars: Bars) -> None:
+        """Where the index may gather: what was gathered is taken out of its own memory, and only then."""
+        assert self.view is not None
+        state = bars.branch()
+        bar = state.taken(self.target)
+        bars.live.pop(self.target, None)
+        if bar is None:
+            return
+        if bars.shadowed[self.source] == "array":
+            shadow = n.Name(bars.bar_name(self.source))
+            state.emit(n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr))))
+        else:
+            operands = n.Name(self.source), as_key(self.index), n.Name(self.target), bar.expr
+            state.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
+        bars.out.append(n.If(n.Name(self.view), [], state.out, line=self.line))
 
 
 @record

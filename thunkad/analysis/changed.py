@@ -6,7 +6,6 @@ from thunkad.analysis.aliases import find_aliases
 from thunkad.analysis.sites import Resolved, weaken
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN
 
 
 def changed_elsewhere(found: Resolved) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """Arrays, lists, dicts and objects that a function reaches by a global or closure name and may write into.
 
-Such a name is read once, at the start, into a local; from there on it is memory like any other.  Derivatives don't follow
-it from one function to another: where one stores what is differentiated and another uses the same object, that is refused
-by name, and so is storing it in an attribute of a class, a module or a function.
+Such a name is read once, at the start, into a local; from there on it is memory like any other.  Derivatives don't
+follow it from one function to another: where one stores what is differentiated and another uses the same object, that
+is refused by name, and so is storing it in an attribute of a class, a module or a function.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from thunkad.source.names import lookup
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc)
 _VALUES = (str, bytes, int, float, complex, np.generic, type(None), tuple, frozenset)
 _FOREIGN = ("numpy", "scipy", "thunkad", "builtins", "math", "itertools", "functools", "operator")
-HINT = "pass it as an argument and return what is new in it; thunkad.stop_gradient(…) stores a value without derivatives"
+HINT = (
+    "pass it as an argument and return what is new in it; thunkad.stop_gradient(…) stores a value without derivatives"
+)
 
 
 def value_at(owner: Any, name: str) -> Any:

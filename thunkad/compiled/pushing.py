@@ -5,9 +5,9 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from thunkad.analysis.global_memory import local_memory
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.analysis.global_memory import local_memory
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.linear import LinearCalls, is_dispatch
