@@ -7,8 +7,12 @@ from typing import Any
 from thunkad.adjoint.steps import Block, DisplayStep, FieldStep, OutlinedStep
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN
 from thunkad.records import replace
+from thunkad.runtime import shadows
+
+CHECK_FRESH = n.Ref("check_fresh", shadows.check_fresh)
 
 
 def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
@@ -36,7 +40,7 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
     wanted += [(a, n.Const(k)) for k, a in enumerate(originals) if fw.is_active(a)]
     wanted += [(a, n.Const(k)) for k, a in site.kwargs if fw.is_active(a)]
     if not site.infix:
-        fresh = fw.mutation.check_fresh(target, site)
+        fresh = check_fresh(fw, target, site)
     else:
         fresh = None
     which = n.TupleExpr(tuple(w for _, w in wanted))
@@ -63,6 +67,18 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
             collects=fw.resolved.captured is not None,
         )
     )
+
+
+def check_fresh(fw: Any, target: str, site: Site) -> n.Expr | None:
+    """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""
+    shadowed = fw.mutation.shadowed
+    operands = tuple(
+        n.Name(i)
+        for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs)))
+        for i in walk.names(a)
+        if i in shadowed
+    )
+    return n.Call(CHECK_FRESH, (n.Name(target), *operands)) if target in shadowed and operands else None
 
 
 def _held(fw: Any, s: n.Assign, callee: n.Attr, out: list[n.Stmt], steps: Block) -> n.Name:

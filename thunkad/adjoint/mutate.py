@@ -37,10 +37,9 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.results import binary, element
 from thunkad.records import replace
-from thunkad.runtime.shadows import check_fresh, must_be_array, shallow, then
+from thunkad.runtime.shadows import must_be_array, shallow, then
 
 THEN = n.Ref("then", then)
-CHECK_FRESH = n.Ref("check_fresh", check_fresh)
 MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)
 _INPLACE = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
@@ -491,13 +490,3 @@ class Mutation(Writers, Containers, Accessors):
         volatile = tuple(p for p, e in site.bound if self.may_change(s, e))
         shared = tuple(p for p, e in site.bound if any(i in self.shadowed for i in walk.names(e)))
         return Sharing(volatile, shared, target in self.shadowed)
-
-    def check_fresh(self, target: str, site: Site) -> n.Expr | None:
-        """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""
-        operands = tuple(
-            n.Name(i)
-            for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs)))
-            for i in walk.names(a)
-            if i in self.shadowed
-        )
-        return n.Call(CHECK_FRESH, (n.Name(target), *operands)) if target in self.shadowed and operands else None
