@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         NoRuleError,
         NotImplementedDerivativeError,
         RuleError,
+        RuleWarning,
         SourceUnavailableError,
         StaleRuleError,
         StaleRuleWarning,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from thunkad.inspection import adjoint_source, coverage, explain
     from thunkad.refreshing import refresh
     from thunkad.rules.define import frule, non_differentiable, opt_in, opt_out, rrule, scalar_rule
+    from thunkad.rules.numerical import numerical_rule
     from thunkad.runtime.segments import checkpointed
     from thunkad.tangents import (
         InplaceableThunk,
@@ -98,6 +100,7 @@ _MODULES = {
         "NoRuleError",
         "NotImplementedDerivativeError",
         "RuleError",
+        "RuleWarning",
         "SourceUnavailableError",
         "StaleRuleError",
         "StaleRuleWarning",
@@ -123,6 +126,7 @@ _MODULES = {
         "rrule",
         "scalar_rule",
     ),
+    "thunkad.rules.numerical": ("numerical_rule",),
     "thunkad.runtime.segments": ("checkpointed",),
     "thunkad.tangents": (
         "InplaceableThunk",

@@ -12,6 +12,7 @@ from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.compiled.nested import Derivative, marked, nests
 from thunkad.inspection import adjoint_source, explain
 from thunkad.kinds.lattice import may_have_tangent
+from thunkad.runtime.cotangents import check_result
 from thunkad.tangents import NO_TANGENT, LazyTuple, Thunk
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -119,7 +120,9 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: A
 
     if has_aux:
         value, aux = value
+        check_result(value, "vjp")
         return value, pullback, aux
+    check_result(value, "vjp")
     return value, pullback
 
 

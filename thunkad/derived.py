@@ -10,9 +10,10 @@ import numpy as np
 
 from thunkad.api import grad, jvp, vjp
 from thunkad.compiled import forward as linear
-from thunkad.compiled.nested import Derivative, marked
+from thunkad.compiled.nested import MAP, Derivative, marked, nests
 from thunkad.errors import ArgumentError
 from thunkad.jacobians import jacobian_of
+from thunkad.runtime.residuals import snapshot
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +30,12 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
         By pullbacks, one for each element of the result, or by pushforwards, one for each element of the arguments;
         ``f`` runs once.  None is the one of which there are fewer (pullbacks where they are as many): the first call
         with arguments of new shapes may run ``f`` a second time, since only then the size of its result is known.
+
+    Notes
+    -----
+    For real arguments ``jacobian(f)(x) @ dx`` is the change of the result, which may be complex.  By complex arguments
+    ``z = a + i b``: for a real result as in a gradient, ``∂y/∂a + i ∂y/∂b``; for a complex one ``dy/dz``, and an error
+    if the function is not holomorphic.
     """
     made = _named(f, "jacobian", jacobian_of(f, argnums, mode))
     return marked(made, Derivative(f, "columns", argnums)) if isinstance(argnums, int) else made
@@ -95,13 +102,17 @@ def gauss_newton_product(f: Callable[..., Any], loss: Callable[..., Any], primal
     return bars[0] if len(bars) == 1 else bars
 
 
+@nests("linearize")
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The value of ``f`` and its derivative at ``primals`` as a function of tangents, one for each argument.
 
     ``f`` runs once, here; the function reads what that run left behind and may be called any number of times.  For code
     whose tangents can't be told apart from its values (see the page on forward mode) each call runs ``f`` once more.
     """
-    return linear.linearize(f, primals)
+    primals = tuple(map(snapshot, primals))  # the map stays at the point that it was made at
+    value, push = linear.linearize(f, primals)
+    setattr(push, MAP, (f, primals))
+    return value, push
 
 
 def elementwise_grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:

@@ -61,6 +61,10 @@ class RuleError(ThunkadError):
     """A rule is wrong: its signature, its result, or the way it is called."""
 
 
+class RuleWarning(UserWarning):
+    """A registration has no effect."""
+
+
 class AmbiguousRuleError(RuleError):
     """Two rules apply and neither is more specific."""
 
@@ -70,7 +74,7 @@ class StaleRuleError(ThunkadError):
 
 
 class NonScalarOutputError(ThunkadError):
-    """``grad`` of a function whose result is not one real number."""
+    """A derivative of a function whose result does not have it: ``grad`` where it is not one real number."""
 
 
 class NonDifferentiableArgumentError(ThunkadError):

@@ -11,7 +11,8 @@ import numpy as np
 from thunkad.api import vjp
 from thunkad.compiled.forward import linearize
 from thunkad.errors import ArgumentError, NoRuleError, UnsupportedSyntaxError
-from thunkad.runtime.columns import directions, side_by_side
+from thunkad.runtime.columns import by_complex, check_holomorphic, directions, side_by_side
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero
 
 #: Modes by which ``jacobian(f, mode=None)`` decides, told by the shapes of one call to the next.
 _Modes = dict[Any, str]
@@ -70,13 +71,20 @@ def _by_rows(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[A
 
 def _by_columns(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
     """One run of ``f`` and one pushforward for each element of the arguments; their axes come last."""
-    every = [directions(args, number) for number in numbers]
+    every = [[directions(args, number, unit) for unit in _units(args[number])] for number in numbers]
     value, pushforward = linearize(f, args, numbers)
     found = []
-    for number, tangents in zip(numbers, every):
-        columns = [pushforward(*dots) for dots in tangents] or [_zeros_like(value)]
-        found.append(side_by_side(columns, np.shape(args[number])))
+    for number, sets in zip(numbers, every):
+        parts = []
+        for tangents in sets:
+            columns = [pushforward(*dots) for dots in tangents] or [_zeros_like(value)]
+            parts.append(side_by_side(columns, np.shape(args[number])))
+        found.append(parts[0] if len(parts) == 1 else by_complex(*parts))
     return tuple(found)
+
+
+def _units(x: Any) -> tuple[complex, ...]:
+    return (1, 1j) if np.iscomplexobj(x) else (1,)
 
 
 def _is_real_array(x: Any) -> bool:
@@ -92,30 +100,53 @@ def _size(value: Any) -> int:
 
 
 def _of_output(value: Any, pullback: Any, argument: Any, number: int) -> Any:
+    if isinstance(value, dict):
+        return {k: _of_output(value[k], _through(value, pullback, k), argument, number) for k in value}
     if isinstance(value, (list, tuple)):
-        rows = []
-        for k, part in enumerate(value):
-
-            def through(seed: Any, k: int = k) -> Any:
-                seeds = [np.zeros(np.shape(v)) if j != k else seed for j, v in enumerate(value)]
-                return pullback(type(value)(seeds) if type(value) in (list, tuple) else tuple(seeds))
-
-            rows.append(_of_output(part, through, argument, number))
-        return type(value)(rows) if type(value) in (list, tuple) else tuple(rows)
+        rows = [_of_output(part, _through(value, pullback, k), argument, number) for k, part in enumerate(value)]
+        return type(value)(*rows) if hasattr(value, "_fields") else type(value)(rows)
+    if value is None or isinstance(value, (str, bytes)):
+        return NO_TANGENT
     return _rows(value, pullback, argument, number)
 
 
+def _through(value: Any, pullback: Any, k: Any) -> Callable[[Any], Any]:
+    """The pullback of entry ``k`` of a result of several parts."""
+    if isinstance(value, dict):
+        return lambda seed: pullback({j: seed if j == k else ZERO for j in value})
+    return lambda seed: pullback(tuple(seed if j == k else ZERO for j in range(len(value))))
+
+
 def _rows(value: Any, pullback: Any, argument: Any, number: int) -> Any:
-    """One pullback for each element of ``value``; real and imaginary parts of a complex one together."""
+    """One pullback for each element of ``value``; for a complex one two, in the directions 1 and i."""
     shape = np.shape(value)
-    dtype = np.result_type(np.asarray(value).dtype, np.float16)
-    seed = np.zeros(shape, dtype)
-    rows = []
-    for at in np.ndindex(*shape):
-        seed[at] = 1
-        rows.append(pullback(seed.copy() if shape else seed[()])[number])
-        seed[at] = 0
-    return _stacked(rows, shape, argument)
+    seed = np.zeros(shape, np.result_type(np.asarray(value).dtype, np.float16))
+
+    def rows(unit: complex) -> list[Any]:
+        found = []
+        for at in np.ndindex(*shape):
+            seed[at] = unit
+            found.append(pullback(seed.copy() if shape else seed[()])[number])
+            seed[at] = 0
+        return found
+
+    ones = _stacked(rows(1), shape, argument)
+    return _of_complex(ones, _stacked(rows(1j), shape, argument), argument) if np.iscomplexobj(value) else ones
+
+
+def _of_complex(one: Any, turned: Any, argument: Any) -> Any:
+    """The Jacobian of a complex result, from the cotangents of the arguments for 1 and for i."""
+    if isinstance(argument, dict):
+        return {k: _of_complex(one[k], turned[k], v) for k, v in argument.items()}
+    if isinstance(argument, (list, tuple)):
+        parts = [_of_complex(one[k], turned[k], v) for k, v in enumerate(argument)]
+        return type(argument)(*parts) if hasattr(argument, "_fields") else type(argument)(parts)
+    if isinstance(one, AbstractZero):
+        return one
+    if not np.iscomplexobj(argument):
+        return one + 1j * turned
+    check_holomorphic(one, turned)
+    return np.conj(one)
 
 
 def _stacked(rows: list[Any], shape: tuple[int, ...], argument: Any) -> Any:
@@ -125,6 +156,8 @@ def _stacked(rows: list[Any], shape: tuple[int, ...], argument: Any) -> Any:
         parts = [_stacked([r[k] for r in rows], shape, v) for k, v in enumerate(argument)]
         return type(argument)(*parts) if hasattr(argument, "_fields") else type(argument)(parts)
     inner = np.shape(argument)
+    if any(isinstance(r, AbstractZero) for r in rows):
+        return NO_TANGENT  # by a part of the argument that has no derivative
     if not rows:
         return np.zeros(shape + inner)
     return np.reshape(np.stack([np.asarray(r) for r in rows]), shape + inner) if shape or inner else rows[0]

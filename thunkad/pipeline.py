@@ -22,6 +22,7 @@ from thunkad.ir.check import check_normal
 from thunkad.ir.fresh import Names
 from thunkad.kinds.describe import describe
 from thunkad.normal.appends import plain_appends
+from thunkad.normal.attempted import attempted
 from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.normal.lower import lower
@@ -123,8 +124,8 @@ def _remarked(function: n.Function, remark: Callable[[n.Stmt], str | None], head
 # ---------------------------------------------------------------- the list
 
 
-def _normal(function: n.Function) -> n.Function:
-    return plain_appends(forward_tuples(version(function, Names())))
+def _normal(function: n.Function, careful: bool = False) -> n.Function:
+    return plain_appends(forward_tuples(version(function, Names(), careful)))
 
 
 STAGES = (
@@ -142,14 +143,20 @@ STAGES = (
 BY_NAME = {stage.name: stage for stage in STAGES}
 
 
-def normal_form(fn: Any) -> n.Function:
-    """``fn`` in normal form: through every stage that needs nothing but the function."""
+def normal_form(fn: Any, attempt: bool = False, careful: bool = False) -> n.Function:
+    """``fn`` in normal form: through every stage that needs nothing but the function.
+
+    ``attempt``: as a function that hands over what it raises, see :mod:`thunkad.normal.attempted`; ``careful``: with
+    ``try`` blocks that are right whatever the functions that they call do, see :mod:`thunkad.normal.guarded`.
+    """
     with deep_recursion():
         form = fn
         for stage in STAGES:
             if stage.run is None:
                 break
-            form = stage.run(form)
+            form = _normal(form, careful) if stage.run is _normal else stage.run(form)
+            if attempt and stage.name == "exits":
+                form = attempted(form)
             reached(stage.name, form)
         return form  # type: ignore[no-any-return]
 

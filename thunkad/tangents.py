@@ -88,11 +88,17 @@ def _place_of(frame: FrameType) -> Place:
     return Place(filename, line, linecache.getline(filename, line))
 
 
+#: What NumPy says of the shape of a number.
+_OF_A_NUMBER: dict[str, Any] = {"shape": (), "ndim": 0, "size": 1, "iscomplexobj": False}
+
+
 class NotImplementedTangent:
-    """A derivative that its rule does not implement: silent until it is demanded, then an error with ``reason``."""
+    """A derivative that its rule does not implement: silent until it is demanded, then an error with ``reason``.
+
+    What is computed from it is it again; only a product with a structural zero is zero.
+    """
 
     __slots__ = ("place", "reason")
-    __array_ufunc__ = None
 
     def __init__(self, reason: str, place: Place | None = None) -> None:
         self.reason, self.place = reason, place or _place_of(sys._getframe(1))
@@ -103,7 +109,18 @@ class NotImplementedTangent:
     def _poison(self, *_: Any) -> Any:
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = __pos__ = __truediv__ = _poison
+    __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = __pos__ = __truediv__ = __getitem__ = _poison
+    __matmul__ = __rmatmul__ = _poison
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return self
+
+    def __array_function__(self, fn: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _OF_A_NUMBER.get(fn.__name__, self)
+
+    @property
+    def T(self) -> Any:
+        return self
 
     def __mul__(self, other: Any) -> Any:
         return other if isinstance(other, AbstractZero) else self

@@ -123,3 +123,50 @@ def test_rules_of_now_are_used() -> None:
         ad.jvp(f, (3.0,), (1.0,))
     ad.refresh(f)
     assert ad.jvp(f, (3.0,), (1.0,))[1] == 21.0
+
+
+MODES = ("reverse", "forward", None)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_jacobian_of_complex_results(mode):
+    a = np.array([[1.0 + 2.0j, 0.5j], [2.0, 1.0 - 1.0j], [0.3, 0.1j]])
+    np.testing.assert_allclose(ad.jacobian(lambda x: a @ x, mode=mode)(np.ones(2)), a)
+    assert ad.jacobian(lambda x: x * (1.0 + 2.0j), mode=mode)(2.0) == 1.0 + 2.0j
+    pair = ad.jacobian(lambda x: (1j * x, np.sum(x)), mode=mode)(np.ones(2))
+    np.testing.assert_allclose(pair[0], 1j * np.eye(2))
+    np.testing.assert_allclose(pair[1], np.ones(2))
+    by_parts = ad.jacobian(lambda p: p["a"] * 1j + p["b"], mode="reverse")({"a": 1.0, "b": 2.0})
+    assert by_parts == {"a": 1j, "b": 1.0}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_jacobian_by_complex_numbers(mode):
+    z = np.array([1.0 + 2.0j, 0.5])
+    np.testing.assert_allclose(ad.jacobian(lambda z: z * z, mode=mode)(z), np.diag(2 * z))
+    of_real = ad.jacobian(lambda z: np.abs(z) ** 2, mode=mode)(z)
+    np.testing.assert_allclose(of_real, np.diag(2 * z))  # as in a gradient
+    np.testing.assert_allclose(of_real[0], ad.grad(lambda z: np.abs(z[0]) ** 2)(z))
+    with pytest.raises(ad.ThunkadError, match="not holomorphic"):
+        ad.jacobian(lambda z: np.conj(z), mode=mode)(z)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_jacobian_of_parts_without_a_derivative(mode):
+    found = ad.jacobian(lambda x: {"a": x * 2.0, "b": None}, mode=mode)(np.ones(2))
+    np.testing.assert_allclose(found["a"], 2 * np.eye(2))
+    assert isinstance(found["b"], ad.NoTangent)
+
+
+@pytest.mark.parametrize("result", [None, "text"])
+def test_results_without_a_derivative_are_refused(result):
+    def f(x):
+        return result
+
+    for mode in MODES:
+        with pytest.raises(ad.NonScalarOutputError, match="returns numbers or arrays"):
+            ad.jacobian(f, mode=mode)(1.0)
+    with pytest.raises(ad.NonScalarOutputError, match="returns numbers or arrays"):
+        ad.vjp(f, 1.0)
+    with pytest.raises(ad.NonScalarOutputError, match="returns numbers or arrays"):
+        ad.jvp(f, (1.0,), (1.0,))

@@ -167,3 +167,29 @@ def test_tangents_are_checked() -> None:
         linear(1.0)
     with pytest.raises(ad.CotangentError, match="shape"):
         linear(1.0, np.ones(3))
+
+
+def map_of_another_point(x):
+    _, push = ad.linearize(lambda y: y**3, 2.0)
+    return push(x * x)
+
+
+def map_at_the_point(x):
+    value, push = ad.linearize(lambda y: x * y**3, x)
+    return push(x) * value
+
+
+def map_from_outside(x):
+    return CUBED(x * x)
+
+
+CUBED = ad.linearize(lambda y: y**3, 2.0)[1]
+
+
+@pytest.mark.parametrize("f", [map_of_another_point, map_at_the_point, map_from_outside])
+def test_inside_differentiated_code(f) -> None:
+    h = 1e-6
+    want = pytest.approx((f(0.7 + h) - f(0.7 - h)) / (2 * h), rel=1e-8)
+    assert ad.grad(f)(0.7) == want
+    assert ad.jvp(f, (0.7,), (1.0,))[1] == want
+    assert ad.linearize(f, 0.7)[1](1.0) == want

@@ -222,3 +222,25 @@ def test_checkpoint_runs_its_function_twice_and_of_a_closure() -> None:
 
     assert math.isclose(ad.grad(f)(1.5), 6 * 1.5**2)
     assert len(calls) == 2
+
+
+def constant_inside(x):
+    return ad.grad(lambda y: y**3)(2.0) * ad.jvp(lambda y: y**2, (3.0,), (1.0,))[1] * x
+
+
+def test_a_derivative_inside_of_a_function_that_captures_nothing() -> None:
+    assert ad.grad(constant_inside)(0.7) == 72.0
+    assert ad.jvp(constant_inside, (0.7,), (2.0,))[1] == 144.0
+
+
+def checkpointed_closure(x):
+    def g(y):
+        return x * y**3 + x**2 * y
+
+    return ad.checkpoint(g)(x + 1.0) * x
+
+
+def test_second_derivatives_through_a_checkpoint_of_a_closure() -> None:
+    want = difference(ad.grad(checkpointed_closure), 0.7)
+    assert math.isclose(ad.grad(ad.grad(checkpointed_closure))(0.7), want, rel_tol=1e-8)
+    assert math.isclose(ad.hessian(checkpointed_closure)(0.7), want, rel_tol=1e-8)

@@ -9,6 +9,8 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from second_order import SECOND_ORDER_LIMITS
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -127,7 +129,8 @@ LIMITS = (
     Limit("generator_effects", "Generators of the module that do more than yield", "def loud(x):\n    for k in range(2):\n        print(k)\n        yield x * k\n\ndef f(x):\n    return sum(loud(x))", "does more than yield values", "The list is made at once, so the order of effects would be another.", "def f(x):\n    def loud(x):\n        for k in range(2):\n            print(k)\n            yield x * k\n    return sum(loud(x))", 1.0),
     Limit("exception_values", "Values in exceptions", "class Stop(Exception):\n    def __init__(self, value):\n        self.value = value\n\ndef f(x):\n    try:\n        raise Stop(x * x)\n    except Stop as e:\n        return e.value", "what an exception holds", "An exception may come from anywhere, so what it holds is not followed.", "class Stop(Exception):\n    pass\n\ndef f(x):\n    try:\n        y = x * x\n        raise Stop\n    except Stop:\n        return y", 3.0),
     Limit("manager_values", "Values of context managers", "import contextlib\n\n@contextlib.contextmanager\ndef doubled(x):\n    yield 2.0 * x\n\ndef f(x):\n    with doubled(x) as y:\n        return y * x", "context manager made from a value that is differentiated", "A manager is an object of its own, run by `with`.", "import contextlib\n\n@contextlib.contextmanager\ndef scope():\n    yield\n\ndef f(x):\n    y = 2.0 * x\n    with scope():\n        return y * x", 6.0),
-    Limit("swallowing_manager", "Context managers that swallow exceptions", "class Swallow:\n    def __enter__(self):\n        return self\n    def __exit__(self, *error):\n        return True\n\ndef f(x):\n    y = x * x\n    with Swallow():\n        y = y * undefined_name\n    return y", "swallowed", "Only `contextlib.suppress` says so by its name; with others the block is taken to run to its end.", "import contextlib\n\ndef f(x):\n    y = x * x\n    with contextlib.suppress(NameError):\n        y = y * undefined_name\n    return y", 3.0),
+    Limit("half_done_setter", "Setters that raise when they have changed something", "class Box:\n    def __init__(self, x):\n        self.held = x\n    @property\n    def value(self):\n        return self.held\n    @value.setter\n    def value(self, y):\n        self.held = y * y\n        if y > 1.0:\n            raise ValueError\n\ndef f(x):\n    box = Box(x)\n    try:\n        box.value = x\n    except ValueError:\n        pass\n    return box.value", "inside a 'try', after it may have changed", "Functions and methods may do so; what the compiler calls for a store, an operator in place or a nested function may not.", "class Box:\n    def __init__(self, x):\n        self.held = x\n    def put(self, y):\n        self.held = y * y\n        if y > 1.0:\n            raise ValueError\n\ndef f(x):\n    box = Box(x)\n    try:\n        box.put(x)\n    except ValueError:\n        pass\n    return box.held", 3.0),
+    Limit("memo", "Memos and other objects that outlive the call", "MEMO = {}\n\ndef square(x):\n    if x not in MEMO:\n        MEMO[x] = x * x\n    return MEMO[x]\n\ndef f(x):\n    return square(x)", "MEMO outlives the call", "What is found there may stem from another call, and would count as a constant.  What is only put there (a log) is fine.", "import functools\n\n@functools.cache\ndef square(x):\n    return x * x\n\ndef f(x):\n    return square(x)", 3.0),
     Limit("shared_global", "Global variables that two functions use", "SCALE = 1.0\n\ndef scaled(y):\n    return y * SCALE\n\ndef f(x):\n    global SCALE\n    SCALE = x * x\n    return scaled(x)", "global variable 'SCALE'", "A derivative flows through the function's own copy; the other one would see a constant.", "def scaled(y, scale):\n    return y * scale\n\ndef f(x):\n    scale = x * x\n    return scaled(x, scale)", 6.75),
     Limit("captured_global", "Global variables that an escaping function uses", "def f(x):\n    global K\n    K = x\n    gs = [lambda: K * K]\n    return gs[0]()", "global variable 'K'", "The function may be called at any time, from anywhere.", "def f(x):\n    global K\n    K = k = x\n    gs = [lambda: k * k]\n    return gs[0]()", 3.0),
     Limit("outer_nonlocal", "Variables of functions around the differentiated one", "def make():\n    last = 0.0\n    def g(x):\n        nonlocal last\n        last = x * x\n        return last\n    return g\n\nf = make()", "'last', a variable from outside", "The variable outlives the call, and others may share it.", "def make():\n    def g(x):\n        return x * x\n    return g\n\nf = make()", 3.0),
@@ -171,7 +174,15 @@ def limits_page() -> str:
     for limit in LIMITS:
         out += [f"## {limit.title}\n", "```python", textwrap.dedent(limit.text), "```\n", f"{limit.reason}  Instead:\n"]
         out += ["```python", textwrap.dedent(limit.rewrite), "```\n"]
-    return "\n".join([*out, LIBRARY_CODE])
+    out += [
+        "## Differentiated once, not twice\n",
+        "Every program of the tables in `tests/programs` has a forward-mode derivative; a derivative of its gradient is",
+        "refused for (the test is `tests/programs/test_every_program.py`):\n",
+    ]
+    for second in SECOND_ORDER_LIMITS:
+        named = ", ".join(f"`{name}`" for name in second.programs)
+        out += textwrap.wrap(f"- **{second.title}** ({named}). {second.reason}", 120, subsequent_indent="  ")
+    return "\n".join([*out, "", LIBRARY_CODE])
 
 
 LIBRARY_CODE = """\

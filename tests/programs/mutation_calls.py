@@ -6,8 +6,7 @@ from mutation_arrays import S, X
 
 #: What is refused, with a rewrite in the message.
 REFUSED = {
-    "map_mutating", "partial_mutating", "unknown_function", "generator_of_views", "object_holds_object", "object_delattr_unused",
-    "simple_namespace",
+    "generator_of_views", "object_delattr_unused",
 }  # fmt: skip
 PROGRAMS: dict[str, tuple[str, tuple]] = {}
 

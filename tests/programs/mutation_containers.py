@@ -5,7 +5,7 @@ from __future__ import annotations
 from mutation_arrays import A, S, V, X
 
 #: What is refused, with a rewrite in the message.
-REFUSED = {"deque_refused", "dict_or_new", "zip_and_replace"}
+REFUSED = {"deque_refused", "zip_and_replace"}
 PROGRAMS: dict[str, tuple[str, tuple]] = {}
 
 

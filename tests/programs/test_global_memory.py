@@ -1,4 +1,4 @@
-"""Memory that a function reaches by a global or closure name and writes into."""
+"""Memory that a function reaches by a global or closure name and writes into: never a silent constant."""
 
 from __future__ import annotations
 
@@ -103,10 +103,13 @@ def closure_buffer() -> Callable[[Any], Any]:
     return f
 
 
-FOLLOWED = [
-    into_a_buffer, into_a_dict, into_a_list, under_another_name, out_of, through_an_object, by_a_callee_that_is_given_it,
-    counts, only_reads, without_derivative, closure_buffer(),
-]  # fmt: skip
+def only_logs(x: Any) -> Any:
+    note(x * x)
+    LOG.append(x)
+    return x * x * x
+
+
+FOLLOWED = [counts, only_reads, without_derivative, only_logs]
 
 
 @pytest.mark.parametrize("f", FOLLOWED, ids=lambda f: f.__name__)
@@ -161,12 +164,15 @@ def in_itself(x: Any) -> Any:
     return in_itself.last  # type: ignore[attr-defined]
 
 
-REFUSED = [stored_by_a_callee, read_by_a_callee, memo, in_a_class, in_itself]
+REFUSED = [
+    into_a_buffer, into_a_dict, into_a_list, under_another_name, out_of, through_an_object, by_a_callee_that_is_given_it,
+    closure_buffer(), stored_by_a_callee, read_by_a_callee, memo, in_a_class, in_itself,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("derive", [ad.grad, lambda f: lambda x: ad.jvp(f, (x,), (1.0,))], ids=["grad", "jvp"])
 def test_refused(f: Callable[[Any], Any], derive: Any) -> None:
-    with pytest.raises(ad.UnsupportedSyntaxError, match=r"stor(es|ing) what is differentiated") as raised:
+    with pytest.raises(ad.UnsupportedSyntaxError, match="outlives the call") as raised:
         derive(f)(0.7)
-    assert __file__ in str(raised.value) and "stop_gradient" in str(raised.value)
+    assert __file__ in str(raised.value)

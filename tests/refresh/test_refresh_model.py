@@ -17,6 +17,8 @@ import pytest
 import thunkad as ad
 from thunkad.compiled.root import root_of
 
+pytestmark = pytest.mark.filterwarnings("ignore::thunkad.RuleWarning")
+
 NAMES = ("h", "g", "late")
 POINT = 2.0
 

@@ -350,7 +350,7 @@ def test_r11_an_ambiguity_that_can_be_seen_is_refused_when_it_is_registered():
         ad.rrule(g)(second)
     for named in (first, second):
         assert f"line {named.__code__.co_firstlineno}" in str(error.value)
-    assert ad.rules.lookup(g, int, float).how == "missing"
+    assert ad.rules.lookup(g, str, float).how == "missing"
 
     @ad.rrule(g)
     def meet(x: float, y: float):

@@ -64,6 +64,7 @@ REFUSED = {
     "poly1d": lambda x: np.poly1d(x)(2.0),
     "Polynomial": lambda x: np.polynomial.Polynomial(x)(2.0),
     "matrix": lambda x: np.sum(np.asmatrix(x)),
+    "made matrix": lambda x: np.sum(np.matrix(x)),
     "masked array": lambda x: np.ma.sum(np.ma.masked_array(x, [True, False, False])),
     "records": lambda x: np.rec.array(x),
     "strides": lambda x: np.sum(np.lib.stride_tricks.as_strided(x, (2,), (8,))),
@@ -79,6 +80,35 @@ def test_refusals_give_the_reason(f):
     with pytest.raises(ad.NoRuleError, match="is not differentiated: ") as caught:
         ad.grad(f)(np.array([0.5, 1.0, 2.0]))
     assert any(reason in str(caught.value) for reason in [*REASONS.values(), *MODULES.values()])
+
+
+MATRIX, MASKED = np.asmatrix(np.eye(2)), np.ma.masked_less(np.array([0.5, 1.5]), 1.0)
+
+
+def made_matrix(x):
+    c = np.asmatrix(np.ones((2, 2)))
+    return np.sum(c * x)
+
+
+def made_mask(x):
+    c = np.ma.masked_less(np.array([0.5, 1.5]), 1.0)
+    return np.sum(c * x)
+
+
+@pytest.mark.parametrize("other", [MATRIX, MASKED], ids=["matrix", "masked"])
+def test_arrays_on_which_operators_mean_something_else_are_refused(other):
+    for f in (lambda x, c: np.sum(x * c), lambda x, c: np.sum(c * x), lambda x, c: np.sum(np.add(c, x))):
+        with pytest.raises(ad.NoRuleError, match="is not differentiated"):
+            ad.grad(f)(np.ones(np.shape(other)), other)
+        with pytest.raises(ad.NoRuleError, match="is not differentiated"):
+            ad.grad(f, argnums=1)(np.ones(np.shape(other)), other)
+        with pytest.raises(ad.NoRuleError, match="is not differentiated"):
+            ad.grad(lambda x: f(x, other))(np.ones(np.shape(other)))  # noqa: B023
+    inside = made_matrix if other is MATRIX else made_mask
+    with pytest.raises(ad.NoRuleError, match="is not differentiated"):
+        ad.grad(inside)(np.ones(np.shape(other)))
+    with pytest.raises(ad.NoRuleError, match="is not differentiated"):
+        ad.jvp(inside, (np.ones(np.shape(other)),), (np.ones(np.shape(other)),))
 
 
 def test_a_refused_function_of_constants_runs():

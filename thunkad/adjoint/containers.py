@@ -7,6 +7,7 @@ from typing import Any
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.mutation import ListStep, as_key
 from thunkad.adjoint.steps import ENTRY, Block, Step, give
+from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Sequence
@@ -94,3 +95,17 @@ class Containers:
         )
         out.append(n.Unpack((target, undo), call, line=s.line))
         steps.steps.append(ChangeStep(s.line, target, owner.id, args, tuple(kwargs), undo))
+
+
+def as_display(s: n.Stmt, site: Site | None) -> n.Stmt:
+    """``d = dict(a=x)`` as ``d = {"a": x}``; any other statement as it is."""
+    if (
+        type(s) is not n.Assign
+        or site is None
+        or site.callee is not dict
+        or site.args
+        or not all(k for k, _ in site.kwargs)
+    ):
+        return s
+    keys, values = tuple(n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
+    return n.Assign(s.target, n.DictExpr(keys, values), line=s.line)

@@ -76,7 +76,7 @@ class LoopStep(Step):
         touched = {x for x in self.body.reads() if x in bars.active}
         header = _header_names(self.forward)
         across = {x for x in touched if x not in self.bound or x in header} | {x for x in header if x in bars.live}
-        shaded = bool(bars.shadowed.keys() & (self.body.reads() | self.bound)) or _calls_writers(self.body)
+        shaded = bool(bars.shadowed.keys() & (self.body.reads() | self.bound)) or calls_writers(self.body)
         across = {x for x in across if bars.shadowed.get(x) in (None, "any")}
         if (not across and not shaded) or not self.body.steps:
             for x in self.bound - header:
@@ -141,14 +141,16 @@ def trailing_copies(body: list[n.Stmt]) -> list[n.Assign]:
     return out
 
 
-def _calls_writers(block: Block) -> bool:
+def calls_writers(block: Block) -> bool:
     """Whether a callee in this block writes memory of ours: its reverse half runs whatever it returns."""
     inner = [
         b
         for step in block.steps
-        for b in (*getattr(step, "arms", ()), *([step.body] if isinstance(step, LoopStep) else []))
+        for b in (*getattr(step, "arms", ()), getattr(step, "body", None))
+        if isinstance(b, Block)
     ]
-    return any(getattr(step, "writes", False) for step in block.steps) or any(map(_calls_writers, inner))
+    parts = [getattr(step, "inner", step) for step in block.steps]
+    return any(getattr(step, "writes", False) for step in parts) or any(map(calls_writers, inner))
 
 
 def _written_in_place(block: Block) -> set[str]:

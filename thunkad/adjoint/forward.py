@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from thunkad.adjoint.bars import Bars
+from thunkad.adjoint.containers import as_display
 from thunkad.adjoint.control import IfStep, LoopStep
 from thunkad.adjoint.generators import check_generator
-from thunkad.adjoint.guarded import guarded
+from thunkad.adjoint.guarded import attempt, guarded
 from thunkad.adjoint.inline import bind_rule
 from thunkad.adjoint.iteration import live_iteration
 from thunkad.adjoint.late import dynamic, replace_callee
@@ -32,6 +33,7 @@ from thunkad.analysis.aliases import NOTHING_SHARED, SELECT_BY_VALUE, Sharing
 from thunkad.analysis.entries import display_entries
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import is_source
+from thunkad.analysis.writing import is_numpy
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -40,11 +42,13 @@ from thunkad.kinds.lattice import PY_INT, Kind, Tuple, is_iterable
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
+from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.shadows import originals
 from thunkad.runtime.untouched import untouched
 
 ORIGINALS = n.Ref("originals", originals)
 CHECKED = "iter"  # of a loop: that its iterable is one has to be checked even if its body has nothing to do
+IN_ONE_GO = n.Ref("in_one_go", in_one_go)
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
 UNTOUCHED = n.Ref("untouched", untouched)
 
@@ -61,10 +65,13 @@ class Callees(Protocol):
         results: tuple[int, ...] | None = None,
         sharing: Sharing = NOTHING_SHARED,
     ) -> tuple[n.Ref, n.Ref, frozenset[str], bool]: ...
+    def differentiated(self, resolved: Resolved, wanted: tuple[str, ...]) -> None: ...
+    def stops_half_way(self, site: Site, owner: Any) -> bool: ...
+    def attempted_pair(self, site: Site, demand: tuple[str, ...], sharing: Sharing) -> tuple[n.Ref, n.Ref]: ...
     def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
-    def pull(self, kept: bool = False) -> n.Ref: ...
-    def pull_packed(self) -> n.Ref: ...
+    def pull(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref: ...
+    def pull_packed(self, shared: bool = False, in_try: bool = False) -> n.Ref: ...
     def updater(self, name: str) -> n.Ref: ...
     def assigned_global(self, resolved: Resolved, name: str, value: n.Expr, line: int) -> None: ...
 
@@ -84,6 +91,7 @@ class Forward:
         self.resolved, self.active, self.names, self.callees = resolved, active, names, callees
         self.entries = entries
         self.current: n.Stmt = n.Comment("")  # the statement of normal form that is dealt with
+        self.tries: list[list[Any]] = []  # the calls in each 'try' body around that have to be reversed if it is left
         self.mutation: Any = None  # what knows memory, see thunkad.adjoint.mutate
 
     def block(self, block: list[n.Stmt]) -> tuple[list[n.Stmt], Block]:
@@ -107,6 +115,7 @@ class Forward:
         t = type(s)
         self.current = s
         s = as_display(s, self.resolved.sites.get(id(s)))
+        self.mutation.refuse_hidden(s)
         if self.mutation.handles(s, out, steps):
             return
         if t is n.Assign:
@@ -408,26 +417,37 @@ class Forward:
             )
         except NoRuleError as error:
             raise error.at(self.resolved.place(s.line)) from None
+        partial = bool(self.tries) and takes_shadows and self.callees.stops_half_way(site, self.resolved.owner)
+        attempted = partial and site.how != "lifted" and type(getattr(self.current, "value", None)) is n.Call
+        if attempted:
+            forward, reverse = self.callees.attempted_pair(site, demand, sharing)
         saved = self.names.new(f"{target}_saved")
         in_shadows = shadowed.union(sharing.shared)
         bound = [
             (
                 p,
                 self.mutation.packed(s, e, out, steps)
-                if p in demand and p in in_shadows and type(e) in DISPLAYS
+                if p in demand and (takes_shadows or p in in_shadows) and type(e) in DISPLAYS
                 else e,
             )
             for p, e in site.bound
         ]
-        out.append(n.Unpack((target, saved), n.Call(forward, tuple(e for _, e in bound)), line=s.line, site=site))
+        args = tuple(e for _, e in bound)
         operands = [e for p, e in bound if p in demand and p not in shadowed]
         places: list[tuple[n.Expr, n.Expr | None]]
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
         kinds = {e: k for (_, e), k in zip(bound, site.kinds)}
         takes = takes_shadows or sharing.shadows
         call = reverse, (n.Name(saved),)
-        steps.steps.append(OutlinedStep(s.line, target, call, places, kinds, site, lazy=takes, writes=takes,
-                                        collects=captured is not None))  # fmt: skip
+        step = OutlinedStep(s.line, target, call, places, kinds, site, takes, False, takes, captured is not None)
+        if attempted:
+            attempt(self, s, step, forward, args, saved, out, steps)
+            return
+        call_half: n.Expr = n.Call(forward, args)
+        if partial:
+            call_half = n.Call(IN_ONE_GO, (n.Const(name_of(site.callee)), forward, *args))
+        out.append(n.Unpack((target, saved), call_half, line=s.line, site=site))
+        steps.steps.append(step)
 
     # ------------------------------------------------------------ what is refused
 
@@ -447,7 +467,14 @@ class Forward:
             )
 
     def check_effect(self, s: n.Effect | n.Assign) -> None:
-        """A call must not write into a value that is differentiated, nor what is differentiated into another value."""
+        """A call must not write into a value that is differentiated, nor what is differentiated into another value.
+
+        What is put into an object outside of the function is judged by :mod:`thunkad.analysis.outside`.
+        """
+        func = s.value.func if type(s.value) is n.Call else None
+        site = self.resolved.sites.get(id(s))
+        if type(func) is n.Attr and type(func.value) is n.Global and not (site is None or is_numpy(site.callee)):
+            return
         if any(name in self.active for name in written(s.value)):
             assert type(s.value) is n.Call
             name = _called(s.value)
@@ -476,20 +503,6 @@ def watch(s: Any) -> None:
 
 def maybe_unbound(resolved: Resolved) -> frozenset[str]:
     return frozenset(resolved.hollow)
-
-
-def as_display(s: n.Stmt, site: Site | None) -> n.Stmt:
-    """``d = dict(a=x)`` as ``d = {"a": x}``; any other statement as it is."""
-    if (
-        type(s) is not n.Assign
-        or site is None
-        or site.callee is not dict
-        or site.args
-        or not all(k for k, _ in site.kwargs)
-    ):
-        return s
-    keys, values = tuple(n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
-    return n.Assign(s.target, n.DictExpr(keys, values), line=s.line)
 
 
 def make_bars(resolved: Resolved, active: frozenset[str], names: Names) -> Bars:

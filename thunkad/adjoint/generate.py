@@ -8,6 +8,7 @@ from typing import Any
 from thunkad import debugging
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.checks import insert_checks
+from thunkad.adjoint.control import calls_writers
 from thunkad.adjoint.forward import Callees, Forward, make_bars
 from thunkad.adjoint.groups import lazy_pullback
 from thunkad.adjoint.mutate import Mutation
@@ -180,6 +181,7 @@ class Generator:
     ) -> Sweeps:
         """``results``: the entries of the function's result that have a cotangent (None: all of it)."""
         resolved = self.resolved
+        self.callees.differentiated(resolved, wanted)
         sinks = written_params(self.aliases, wanted) if self.takes_shadows else ()
         active, entries = activity(resolved, wanted, results, sinks)
         self.reached("activity", (resolved, active, wanted))
@@ -197,8 +199,9 @@ class Generator:
         assert type(last) is n.Return
         bars = make_bars(resolved, forward.active, self.names)
         self.shapes = bars.shapes
-        if shadowed or self.takes_shadows:
-            self.open_shadows(bars, shadowed, wanted)
+        hands_on = calls_writers(steps)
+        if shadowed or self.takes_shadows or hands_on:
+            self.open_shadows(bars, shadowed, wanted, hands_on)
             bars.fetch(walk.names(last.value))
             if self.lasting:
                 bars.then = self.containers_after(bars, body, (*wanted, *walk.names(last.value)))
@@ -227,13 +230,16 @@ class Generator:
         )
         return Sweeps(body, bars, last.value, self.names)
 
-    def open_shadows(self, bars: Bars, shadowed: dict[str, str], wanted: tuple[str, ...]) -> None:
-        """The shadows of this run: made here, or the caller's if a parameter's memory is concerned."""
+    def open_shadows(self, bars: Bars, shadowed: dict[str, str], wanted: tuple[str, ...], hands_on: bool) -> None:
+        """The shadows of this run: made here, or the caller's if a parameter's memory is concerned.
+
+        ``hands_on``: a callee takes them.
+        """
         bars.shadowed, bars.shadows = shadowed, self.names.new("shadows")
         bars.plain = {
             x: made for x, made in plain_arrays(self.resolved, self.aliases).items() if shadowed.get(x) == "array"
         }
-        if not self.takes_shadows and shadowed.keys() - bars.plain.keys():
+        if not self.takes_shadows and (hands_on or shadowed.keys() - bars.plain.keys()):
             bars.emit(n.Assign(bars.shadows, n.Call(SHADOWS)))
         bars.fetch(p for p in wanted if p in shadowed)
 

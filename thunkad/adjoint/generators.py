@@ -40,7 +40,7 @@ def check_generator(resolved: Resolved, callees: Any, made: n.Stmt, target: str,
 
 
 def _misuse(resolved: Resolved, callees: Any, made: n.Stmt, target: str, site: Site) -> str | None:
-    if not callees.is_pure(site):
+    if not callees.only_yields(site):
         return "does more than yield values"
     uses = [s for s in walk.statements(resolved.function.body) if target in walk.reads(s)]
     if len(uses) != 1:

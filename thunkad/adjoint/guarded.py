@@ -18,15 +18,19 @@ import numpy as np
 
 from thunkad.adjoint.bars import Bars, merge_arms
 from thunkad.adjoint.control import Link
-from thunkad.adjoint.steps import Block, Step
+from thunkad.adjoint.steps import Block, OutlinedStep, Step
 from thunkad.analysis.activity import flows
+from thunkad.analysis.half_way import badly_cut
 from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.records import field, record
-from thunkad.runtime.exceptions import Unswallowing
+from thunkad.records import field, record, replace
+from thunkad.runtime.exceptions import Unswallowing, if_reached, raise_noted
 
+#: A callee that hands over what it raises: the name of its residuals, and the step that reverses it if it did.
+Attempt = tuple[str, Step]
 UNSWALLOWING = n.Ref("Unswallowing", Unswallowing)
+RAISE_NOTED, IF_REACHED = n.Ref("raise_noted", raise_noted), n.Ref("if_reached", if_reached)
 #: Managers that never swallow an exception.
 HARMLESS = (
     np.errstate, np.printoptions, warnings.catch_warnings, contextlib.nullcontext, contextlib.closing,
@@ -75,15 +79,40 @@ def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
             "using what an exception holds, where a value that is differentiated may be in it,",
             "keep the value in a variable instead of the exception",
         )
+    if badly_cut(fw.resolved, s, fw.mutation.shadowed):
+        raise fw.unsupported(
+            s,
+            "a 'try' whose handler may see half of what its body changes, in a value that is differentiated,",
+            "put what may raise into a 'try' of its own, before anything is changed",
+        )
+    attempts: list[Attempt] = []
+    fw.tries.append(attempts)
     body, first = fw.block(s.body)
+    fw.tries.pop()
     orelse, second = fw.block(s.orelse)
     handler, caught = fw.block(s.handler)
+    out += [n.Assign(saved, n.Const(None), line=s.line) for saved, _ in attempts]
+    caught.steps[:0] = [step for _, step in attempts]
     forward = n.Try(body, handler, orelse, s.types, s.error, None, shielded=True, line=s.line)
     out.append(forward)
     completed = Block([*first.steps, *second.steps])
     if completed.steps or caught.steps:
         forward.raised = fw.names.new("raised")
         steps.steps.append(TryStep(s.line, forward, (caught, completed)))
+
+
+def attempt(fw: Any, s: n.Assign, step: OutlinedStep, forward: n.Ref, args: tuple[n.Expr, ...], saved: str,
+            out: list[n.Stmt], steps: Block) -> None:  # fmt: skip
+    """A call, inside a ``try``, of a callee in the form of :mod:`thunkad.normal.attempted`."""
+    raised = n.Name(fw.names.new("raised"))
+    out.append(n.Assign(raised.id, n.ListExpr(()), line=s.line))
+    out.append(n.Unpack((step.target, saved), n.Call(forward, (raised, *args)), line=s.line, site=step.site))
+    out.append(n.Effect(n.Call(RAISE_NOTED, (raised,)), line=s.line))
+    steps.steps.append(step)
+    function, before = step.call
+    partial = IF_REACHED, (n.Const(len(step.operands)), function, *before)
+    for attempts in fw.tries:
+        attempts.append((saved, replace(step, target=fw.names.temporary(), call=partial)))
 
 
 @record
@@ -152,8 +181,8 @@ def names_of_unread(resolved: Resolved, error: str | None, varied: frozenset[str
             for target, operands in flows(resolved, s):
                 if names.isdisjoint(operands):
                     continue
-                if type(s) is n.Assign and type(s.value) is n.Name:
-                    names.add(target)
+                if (type(s) is n.Assign and type(s.value) is n.Name) or type(s) is n.Try:
+                    names.add(target)  # of a try: an exception that may hold this one
                 elif target in varied and target not in names:
                     return None
         if len(names) == before:

@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.adjoint.steps import Block, DisplayStep, FieldStep, OutlinedStep
+from thunkad.analysis.aliases import foreseen
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN
 from thunkad.records import replace
-from thunkad.runtime import shadows
-
-CHECK_FRESH = n.Ref("check_fresh", shadows.check_fresh)
 
 
 def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
-    """``target = callee(…)`` in the forward code of ``fw``, and the step that reverses it."""
+    """``target = callee(…)`` in the forward code of ``fw``, and the step that reverses it.
+
+    Where the callee may write into memory that is shadowed here, the pullback takes our shadows.
+    """
+    shared = writes_shadowed(fw, site)
     callee: n.Expr = site.callee if isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)) else _ref(site.callee)
     if type(callee) is n.Attr and fw.is_active(callee):
         callee = _held(fw, s, callee, out, steps)
     pullback = fw.names.new(f"{target}_pullback")
     kinds = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
     if any(type(a) is n.Star for a in site.args) or any(k is None for k, _ in site.kwargs):
-        _packed(fw, s, target, site, callee, pullback, out, steps)
+        _packed(fw, s, target, site, callee, pullback, shared, out, steps)
         return
     originals = site.args
     if site.infix and not _in_place(site):
@@ -39,15 +41,15 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
         wanted.append((root, n.Const(None)))
     wanted += [(a, n.Const(k)) for k, a in enumerate(originals) if fw.is_active(a)]
     wanted += [(a, n.Const(k)) for k, a in site.kwargs if fw.is_active(a)]
-    if not site.infix:
-        fresh = check_fresh(fw, target, site)
+    if not site.infix and not shared:
+        fresh = fw.mutation.check_fresh(target, site)
     else:
         fresh = None
     which = n.TupleExpr(tuple(w for _, w in wanted))
     out.append(
         n.Unpack(
             (target, pullback),
-            n.Call(fw.callees.pull(kept), (callee, which, *site.args), site.kwargs),
+            n.Call(fw.callees.pull(kept, shared, bool(fw.tries)), (callee, which, *site.args), site.kwargs),
             line=s.line,
         )
     )
@@ -64,21 +66,17 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
             site,
             lazy=True,
             seed_may_be_zero=True,
+            writes=shared,
             collects=fw.resolved.captured is not None,
         )
     )
 
 
-def check_fresh(fw: Any, target: str, site: Site) -> n.Expr | None:
-    """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""
-    shadowed = fw.mutation.shadowed
-    operands = tuple(
-        n.Name(i)
-        for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs)))
-        for i in walk.names(a)
-        if i in shadowed
-    )
-    return n.Call(CHECK_FRESH, (n.Name(target), *operands)) if target in shadowed and operands else None
+def writes_shadowed(fw: Any, site: Site) -> bool:
+    """Whether a callee found at run time may write into memory that is shadowed."""
+    callee = (site.callee,) if isinstance(site.callee, (n.Name, n.Attr)) else ()
+    operands = (*callee, *site.args, *(v for _, v in site.kwargs))
+    return foreseen(fw.resolved, site) and any(i in fw.mutation.shadowed for a in operands for i in walk.names(a))
 
 
 def _held(fw: Any, s: n.Assign, callee: n.Attr, out: list[n.Stmt], steps: Block) -> n.Name:
@@ -96,8 +94,8 @@ def _held(fw: Any, s: n.Assign, callee: n.Attr, out: list[n.Stmt], steps: Block)
     return n.Name(name)
 
 
-def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullback: str, out: list[n.Stmt],
-            steps: Block) -> None:  # fmt: skip
+def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullback: str, shared: bool,
+            out: list[n.Stmt], steps: Block) -> None:  # fmt: skip
     """A call with starred arguments: they are collected first, and receive cotangents as a tuple and a dict."""
     args, kwargs = fw.names.temporary(), fw.names.temporary()
     args_display = n.TupleExpr(site.args)
@@ -105,11 +103,15 @@ def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullb
         tuple(None if k is None else n.Const(k) for k, _ in site.kwargs), tuple(v for _, v in site.kwargs)
     )
     for name, display in ((args, args_display), (kwargs, kwargs_display)):
+        if shared and fw.is_active(display):
+            packed = fw.mutation.packed(s, display, out, steps).id
+            args, kwargs = (packed, kwargs) if display is args_display else (args, packed)
+            continue
         out.append(n.Assign(name, display, line=s.line))
         if fw.is_active(display):
             fw.active = fw.active | {name}
             steps.steps.append(DisplayStep(s.line, name, display))
-    call = n.Call(fw.callees.pull_packed(), (callee, n.Name(args), n.Name(kwargs)))
+    call = n.Call(fw.callees.pull_packed(shared, bool(fw.tries)), (callee, n.Name(args), n.Name(kwargs)))
     out.append(n.Unpack((target, pullback), call, line=s.line))
     operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
     if type(callee) is n.Name:
@@ -124,6 +126,7 @@ def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullb
             site,
             lazy=True,
             seed_may_be_zero=True,
+            writes=shared,
             collects=fw.resolved.captured is not None,
         )
     )

@@ -9,6 +9,7 @@ import operator
 from typing import Any
 
 from thunkad.adjoint.accessors import Accessors
+from thunkad.adjoint.calls import Calls
 from thunkad.adjoint.containers import ChangeStep, Containers
 from thunkad.adjoint.mutation import (
     KEEP,
@@ -28,15 +29,13 @@ from thunkad.adjoint.mutation import (
 )
 from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, InlineStep, OutlinedStep, UnpackStep
 from thunkad.adjoint.writers import Writers
-from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, Sharing, basic, has_memory
+from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, basic, has_memory
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import attribute_access, item_access
-from thunkad.analysis.writing import out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.results import binary, element
-from thunkad.records import replace
 from thunkad.runtime.shadows import must_be_array, shallow, then
 
 THEN = n.Ref("then", then)
@@ -47,7 +46,7 @@ _INPLACE = {
 }  # fmt: skip
 
 
-class Mutation(Writers, Containers, Accessors):
+class Mutation(Writers, Containers, Accessors, Calls):
     """The part of the forward pass that knows memory."""
 
     def __init__(self, forward: Any, aliases: Aliases, shadowed: dict[str, str]) -> None:
@@ -330,6 +329,10 @@ class Mutation(Writers, Containers, Accessors):
         site = self.fw.resolved.sites.get(id(s))
         if t is n.Inplace and site is not None and site.how == "inplace":
             return self.inplace(s, e, site, out, steps)
+        if t is not n.Call and site is not None and site.how in ("inside", "lifted"):  # an operator of the user's
+            if any(x in self.shadowed for x in self.aliases.written_by.get(id(s), ())):
+                self.fw.pair(s, s.target, site, out, steps)
+                return True
         if t is n.Call and self.call(s, s.target, e, out, steps):
             return True
         if s.target not in self.fw.active:
@@ -453,40 +456,3 @@ class Mutation(Writers, Containers, Accessors):
         out.append(self.fw.copy(s))
         steps.steps.append(WholeStep(s.line, s.target, new))
         return True
-
-    # ------------------------------------------------------------ calls that write
-
-    def call(self, s: Any, target: str | None, e: n.Call, out: list[n.Stmt], steps: Block) -> bool:
-        site = self.fw.resolved.sites.get(id(s))
-        written = [x for x in self.aliases.written_by.get(id(s), ()) if x in self.shadowed]
-        if site is not None and site.how == "construct" and target is not None and target in self.fw.active:
-            return self.construct(s, target, site, out, steps)
-        if not written:
-            return False
-        if site is not None and site.how in ("inside", "lifted"):
-            if target is None:
-                target = self.fw.names.temporary()
-            self.fw.pair(n.Assign(target, e, line=s.line), target, site, out, steps)
-            return True
-        own = type(e.func) is n.Attr and type(e.func.value) is n.Name and self.is_shadowed(e.func.value)
-        if own and not isinstance(self.kind(e.func.value), Num) and not out_operands(site, e):
-            return self.method(s, target, e, e.func.value, e.func.name, out, steps)
-        return self.writer(s, target, e, site, out, steps)
-
-    def construct(self, s: Any, target: str, site: Site, out: list[n.Stmt], steps: Block) -> bool:
-        """An object of a user's class: an empty one, then ``__init__`` as a compiled callee that writes into it."""
-        cls = n.Ref(site.callee.__name__, site.callee)
-        out.append(n.Assign(target, n.Call(n.Attr(cls, "__new__"), (cls,)), line=s.line))
-        if not site.bound:
-            return True
-        bound = ((site.bound[0][0], n.Name(target)), *site.bound[1:])
-        inner = replace(site, bound=bound, args=(n.Name(target), *site.args))
-        done = self.fw.names.temporary()
-        self.fw.pair(n.Assign(done, s.value, line=s.line), done, inner, out, steps)
-        return True
-
-    def sharing(self, s: n.Stmt, target: str, site: Site) -> Sharing:
-        """What a compiled callee shares with this function at this call."""
-        volatile = tuple(p for p, e in site.bound if self.may_change(s, e))
-        shared = tuple(p for p, e in site.bound if any(i in self.shadowed for i in walk.names(e)))
-        return Sharing(volatile, shared, target in self.shadowed)

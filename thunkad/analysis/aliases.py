@@ -15,7 +15,7 @@ import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import find_spans
-from thunkad.analysis.writing import dispatched_writes, first_is_written, is_numpy, out_operands
+from thunkad.analysis.writing import dispatched_writes, first_is_written, is_numpy, is_product, out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
@@ -71,6 +71,7 @@ class Aliases:
     parent: dict[str, str] = field(default_factory=dict)
     mutated: set[str] = field(default_factory=set)
     after: dict[int, frozenset[str]] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()  # names of what is written, objects that are only made here left out
     written_by: dict[int, list[str]] = field(default_factory=dict)  # statement → names whose memory it writes
     shared: set[str] = field(default_factory=set)  # classes whose cotangents live in the caller's shadows
     outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
@@ -144,9 +145,32 @@ def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Alias
     finder.aliases.mutated |= finder.aliases.shared
     find_spans(resolved, finder.aliases)
     outside = finder.aliases.outside = frozenset(map(finder.aliases.find, sharing.volatile))
+    finder.aliases.changed = changed_names(resolved, finder.aliases.written_by)
     if written or outside:
         _After(finder.aliases, written).block(resolved.function.body, outside)
     return finder.aliases
+
+
+def changed_names(resolved: Resolved, written_by: dict[int, list[str]]) -> frozenset[str]:
+    """Names whose memory others may see changed: not that of an object that is made here, or that only takes it in."""
+    statements = list(walk.statements(resolved.function.body))
+    changed: set[str] = set()
+    for s in statements:
+        site = resolved.sites.get(id(s))
+        if id(s) in written_by and site is not None and site.how in ("inside", "lifted", "construct"):
+            by_callee = resolved.mutated_params(site, changed=True) if resolved.mutated_params is not None else ()
+            given = site.bound[1:] if site.how == "construct" and type(s) is n.Assign else site.bound
+            changed.update(i for p, a in given if p in by_callee for i in walk.names(a))
+        else:
+            changed.update(written_by.get(id(s), ()))
+    if not changed:
+        return frozenset()
+    finder = _Finder(resolved)
+    finder.read = {i for s in statements if type(s) is not n.Store for i in walk.reads(s)}
+    for s in statements:
+        finder.statement(s)
+    classes = {finder.aliases.find(x) for x in changed}
+    return frozenset(x for x in {*resolved.kinds, *changed} if finder.aliases.find(x) in classes)
 
 
 def aliases_of(resolved: Resolved) -> Aliases:
@@ -180,6 +204,7 @@ class _Finder:
     def __init__(self, resolved: Resolved) -> None:
         self.resolved, self.aliases = resolved, Aliases(resolved=resolved)
         self.without = {name for name, kind in resolved.kinds.items() if not has_memory(kind)}
+        self.read: set[str] | None = None  # names of what something is read from (None: it does not matter)
 
     def memory(self, e: n.Expr) -> list[str]:
         """Names in ``e`` whose memory its value may reach."""
@@ -207,7 +232,9 @@ class _Finder:
         elif t is n.Store:
             root = root_of(s.target)
             kind = self.resolved.kind(s.target.value)
-            if root is not None and not isinstance(kind, Num):  # an array takes a copy of what is stored into it
+            unread = self.read is not None and root not in self.read
+            # an array takes a copy of what is stored into it
+            if root is not None and not unread and not isinstance(kind, Num):
                 self.link(root, self.memory(s.value))
         elif t is n.Effect and type(s.value) is n.Call:
             self.effect(s.value, self.resolved.sites.get(id(s)))
@@ -260,6 +287,8 @@ class _Finder:
             fresh = on_array and name in _FRESH_IN_NUMPY and site.callee not in (max, min)
             if name not in VIEWS or fresh:
                 return outs
+            if name == "einsum" and is_product(site):
+                return outs
             if name == "array" and not any(k == "copy" for k, _ in e.kwargs):
                 return outs
             if name == "astype" and not any(k == "copy" for k, _ in e.kwargs):
@@ -273,7 +302,7 @@ class _Finder:
         t = type(s)
         site = self.resolved.sites.get(id(s))
         runs = site is not None and site.how in ("inside", "lifted")
-        if runs and (t is n.Store or (t is n.Assign and type(s.value) is n.Inplace)):
+        if runs and (t is n.Store or (t is n.Assign and type(s.value) is not n.Call)):
             return [i for p, a in site.bound if p in self.mutates(site) for i in self.memory(a)]
         if t in (n.Store, n.Update) or (t is n.Delete and type(s.target) is not n.Name):
             root = root_of(s.target)
@@ -286,8 +315,9 @@ class _Finder:
             return [*self.memory(s.value.left), s.target] if inplace else []
         if t in (n.Assign, n.Effect, n.Unpack) and type(s.value) is n.Call:
             site = self.resolved.sites.get(id(s))
-            if t is n.Assign and site is not None and site.how == "construct" and site.bound:
-                return [s.target, *(i for p, a in site.bound[1:] if p in self.mutates(site) for i in self.memory(a))]
+            if site is not None and site.how == "construct" and site.bound:
+                made = [s.target] if t is n.Assign else []
+                return [*made, *(i for p, a in site.bound[1:] if p in self.mutates(site) for i in self.memory(a))]
             return self.written_by_call(s.value, self.resolved.sites.get(id(s)))
         return []
 
@@ -298,11 +328,19 @@ class _Finder:
             out += self.memory(first)
         if site is not None and site.how in ("inside", "lifted"):
             out += [i for p, a in site.bound if p in self.mutates(site) for i in self.memory(a)]
+        if foreseen(self.resolved, site):
+            callee = (site.callee,) if isinstance(site.callee, (n.Name, n.Attr)) else ()
+            out += [i for a in (*callee, *site.args, *(v for _, v in site.kwargs)) for i in self.memory(a)]
         return out
 
     def mutates(self, site: Site) -> frozenset[str]:
         self.aliases.rests_on_callees = True
         return self.resolved.mutated_params(site) if self.resolved.mutated_params is not None else frozenset()
+
+
+def foreseen(resolved: Resolved, site: Site | None) -> bool:
+    """Whether a call decided at run time is taken to change what it is given."""
+    return site is not None and site.how == "dynamic" and not site.infix and resolved.writes_late
 
 
 def root_of(target: n.Expr) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import types
@@ -11,13 +12,17 @@ import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
 from thunkad.analysis.sites import Context, Site
-from thunkad.analysis.special import Super, special_method, super_kind
+from thunkad.analysis.special import BY_METHOD, Super, own_method, special_method, super_kind
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
-from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Known, Lifted, Method, Num, Sequence
+from thunkad.kinds.lattice import NUMERIC, UNKNOWN, Instance, Kind, Known, Lifted, Method, Num, Sequence, is_hashable
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
+from thunkad.runtime.exceptions import enter, leave
+from thunkad.runtime.iterators import drawn_or
+
+MADE_BY_CONTEXTMANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
 
 
 class CallSites:
@@ -68,6 +73,14 @@ class CallSites:
             return self.looked_up(s, function, args, kwargs, kinds, None)
         if isinstance(callee, Known) and (proxy := super_kind(callee.value, args, kinds)) is not None:
             return self.site(s, Site("constant", super, args=tuple(args), kinds=kinds, result=proxy))
+        if isinstance(callee, Known) and callee.value is next and len(args) == 2 and own_method(kinds[0], "__next__"):
+            return self.looked_up(s, drawn_or, args, kwargs, kinds, None)
+        if isinstance(callee, Known) and callee.value in (enter, leave) and kinds[0] is UNKNOWN:
+            return self.dynamic(s, e.func, args, kwargs, kinds)
+        if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in BY_METHOD and args:
+            method = own_method(kinds[0], BY_METHOD[callee.value])
+            if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
+                return self.looked_up(s, method, args, (), kinds, None)
         if isinstance(callee, Known):
             callee = Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
@@ -79,7 +92,7 @@ class CallSites:
                 return self.dynamic(s, e.func, args, kwargs, kinds)
             return self.looked_up(s, function, args, kwargs, kinds, None)
         method = special_method(callee, "__call__")
-        if method is not None and type(e.func) is n.Name:
+        if method is not None and type(e.func) in (n.Name, n.Global, n.Ref):
             return self.looked_up(s, method, (e.func, *args), kwargs, (callee, *kinds), None)
         if isinstance(callee, Lifted) and type(e.func) is n.Name and not any(type(a) is n.Star for a in args):
             return self.lifted(s, e, callee, args, kwargs, kinds)
@@ -158,6 +171,9 @@ class CallSites:
         if reason_for(body) is not None:
             site.how = "missing"
             return
+        if getattr(body, "__code__", None) is MADE_BY_CONTEXTMANAGER:
+            site.how, site.callee = "missing", enter
+            return
         generated = getattr(body, "function", None)
         if isinstance(generated, n.Function) and not site.kwargs:  # compiled code, when it is differentiated again
             site.how, site.kinds = "lifted", tuple(map(self.known, site.args))
@@ -174,6 +190,13 @@ class CallSites:
             return
         if not isinstance(body, types.FunctionType):
             method = getattr(type(body), "__call__", None)  # noqa: B004 - the method itself is looked at
+            if isinstance(method, types.FunctionType) and not isinstance(body, type) and not _is_library(type(body)):
+                bound = bind_call(method, (n.Ref(type(body).__name__, body), *site.args), site.kwargs)
+                if bound is not None:
+                    site.how, site.callee, site.bound = "inside", method, bound
+                    site.kinds = (Instance(type(body)), *(self.known(e) for _, e in bound[1:]))
+                    site.result = self.context.result_kind(method, site.kinds)
+                    return
             python = isinstance(body, type) or isinstance(method, types.FunctionType)
             site.how = "dynamic" if python or not _is_library(body) else "missing"
             return

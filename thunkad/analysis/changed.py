@@ -6,6 +6,7 @@ from thunkad.analysis.aliases import find_aliases
 from thunkad.analysis.sites import Resolved, weaken
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.kinds.lattice import UNKNOWN, Num
 
 
 def changed_elsewhere(found: Resolved) -> frozenset[str]:
@@ -25,6 +26,8 @@ def changed_elsewhere(found: Resolved) -> frozenset[str]:
         for name in aliases.written_by.get(id(s), ()):
             cls = aliases.find(name)
             by_class.setdefault(cls, set()).add(name)
+            if name not in contained and not isinstance(kinds.get(name, UNKNOWN), Num):
+                unsure.add(cls)  # a function or an object of which nothing is known, which may hold some
             if not is_seen(s) or name in copied:
                 unsure.add(cls)
     unsure |= {cls for cls, names in by_class.items() if len([x for x in names if x in contained]) > 1}

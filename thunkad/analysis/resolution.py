@@ -16,12 +16,14 @@ import numpy as np
 from thunkad.analysis.call_sites import CallSites
 from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.checkpoints import with_segments
+from thunkad.analysis.protocols import by_protocol
 from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
-from thunkad.analysis.special import IN_PLACE, Super, attribute_access, item_access, special_method
+from thunkad.analysis.special import IN_PLACE, Super, attribute_access, comparison, item_access, special_method
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds import operators, results
 from thunkad.kinds.lattice import (
+    PY_BOOL,
     PY_INT,
     UNKNOWN,
     Instance,
@@ -47,10 +49,16 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
     function = with_segments(function, owner, context)
     run = _settled(_Run(function, owner, params, context))
+    for _ in range(3):  # a loop inside of one may only be known to be one then
+        written = by_protocol(function, run.iterated)
+        if written is function:
+            break
+        function = written
+        run = _settled(_Run(function, owner, params, context))
     found = Resolved(
         function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow
     )
-    found.mutated_params = context.site_mutates(owner)
+    found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
     unsure = changed_elsewhere(found)
     if not unsure:
         found.result = run.result or Known(None)
@@ -60,7 +68,8 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
     again.unsure = unsure
     run = _settled(again)
     kinds = {k: v for k, v in run.kinds.items() if v is not None}
-    return Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow)
+    result = run.result or Known(None)
+    return Resolved(function, owner, kinds, run.sites, result, run.hollow, writes_late=context.writes_late)
 
 
 def _settled(run: _Run) -> _Run:
@@ -94,6 +103,13 @@ class _Run(CallSites):
         # there is hope that the list is filled further on; something unknown after that.
         self.hopeful = True
         self.met_empty = False
+
+    def iterated(self, s: n.Stmt, e: n.Expr) -> Kind | None:
+        """The kind of an operand, or of what the loop ``s`` runs over."""
+        if type(e) is n.Call:
+            site = self.sites.get(id(s))
+            return None if site is None else site.result
+        return self.atom(e)
 
     # ------------------------------------------------------------ statements
 
@@ -311,6 +327,11 @@ class _Run(CallSites):
     def operator(self, s: n.Stmt, e: Any, left: Kind, right: Kind) -> Kind:
         args, kinds = (e.left, e.right), (left, right)
         if type(e) is n.Compare:
+            method = comparison(e.op, left, right)
+            if method is not None:
+                order = -1 if e.op in ("in", "not in") else 1
+                self.looked_up(s, method, args[::order], (), kinds[::order], None)
+                return PY_BOOL if order < 0 else self.sites[id(s)].result
             return self.site(
                 s, Site("constant", args=args, kinds=kinds, result=results.compare(e.op, left, right), infix=True)
             )
@@ -352,7 +373,8 @@ class _Run(CallSites):
 
             args, kinds = (e.value, e.index), (container, position)
             method = special_method(container, "__getitem__")
-            if method is not None and type(e.index) in n.ATOMS:
+            whole = type(e.index) is n.TupleExpr and all(type(part) in n.ATOMS for part in e.index.items)
+            if method is not None and (whole or type(e.index) in n.ATOMS):
                 return self.looked_up(s, method, args, (), kinds, None)
             return self.site(s, Site("dynamic", operator.getitem, args=args, kinds=kinds, infix=True))
         constant = (e.index.value,) if type(e.index) is n.Const else None

@@ -16,6 +16,8 @@ from thunkad.rules.resolve import Decision
 class Context(Protocol):
     """What resolution asks of the world that it happens in."""
 
+    writes_late: bool
+
     def lookup(self, fn: Any, kinds: list[Kind], named: dict[str, Kind] | None = None) -> Decision: ...
     def begin_pass(self) -> None: ...
     def class_member(self, cls: type, name: str) -> None: ...
@@ -71,6 +73,7 @@ class Resolved:
     captured: Any = None  # where captured parameters are found, see thunkad.analysis.sources
     reads_captured: Any = None  # for a site of a user's function: whether it reads some
     mutated_params: Any = None  # for a site of a user's function: the parameters that it writes into
+    writes_late: bool = False  # whether a callee that is found at run time may change what it is given
 
     def kind(self, e: n.Expr) -> Kind:
         """The kind of an operand."""

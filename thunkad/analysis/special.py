@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import inspect
+import math
+import sys
 import types
 from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Instance, Kind, Known, Opaque
 from thunkad.records import record
+from thunkad.runtime.exceptions import enter, entered, leave
 
 #: The special methods of operators in place.
 IN_PLACE = {
     "+": "__iadd__", "-": "__isub__", "*": "__imul__", "/": "__itruediv__", "//": "__ifloordiv__", "%": "__imod__",
     "**": "__ipow__", "@": "__imatmul__", "|": "__ior__", "&": "__iand__", "^": "__ixor__", "<<": "__ilshift__",
     ">>": "__irshift__",
+}  # fmt: skip
+
+
+#: Built-in functions that do no more than call a special method.
+BY_METHOD: dict[Any, str] = {
+    len: "__len__", abs: "__abs__", round: "__round__", float: "__float__", int: "__int__", bool: "__bool__",
+    complex: "__complex__", str: "__str__", repr: "__repr__", format: "__format__", divmod: "__divmod__",
+    iter: "__iter__", next: "__next__", reversed: "__reversed__", math.floor: "__floor__", math.ceil: "__ceil__",
+    math.trunc: "__trunc__", enter: "__enter__", leave: "__exit__",
+}  # fmt: skip
+#: Comparisons, by the method of the left operand; ``in`` is one of the right operand.
+COMPARISONS = {
+    "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
+    "in": "__contains__", "not in": "__contains__",
 }  # fmt: skip
 
 
@@ -58,6 +75,35 @@ def special_method(kind: Kind | None, name: str) -> Any:
         return None
     found = inspect.getattr_static(kind.cls, name, None)
     return found if isinstance(found, types.FunctionType) else None
+
+
+def is_made_by_init(cls: type) -> bool:
+    """Whether an object of this class is an empty one to which a Python function does the rest."""
+    plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
+    init = cls.__init__  # type: ignore[misc]
+    return plain and isinstance(init, types.FunctionType) and init.__code__.co_filename != "<string>"
+
+
+def method_for(fn: Any, args: Any) -> Any:
+    """The user's method that a built-in function calls for these values, or the function itself."""
+    name = BY_METHOD.get(fn) if args else None
+    if name is None:
+        return fn
+    found = own_method(Instance(type(args[0])), name)
+    return found if found is not None else entered if fn is enter else fn
+
+
+def own_method(kind: Kind | None, name: str) -> Any:
+    """The same, if it is neither generated (as those of a dataclass are) nor part of Python's own library."""
+    found = special_method(kind, name)
+    if found is None or found.__code__.co_filename.startswith("<string>"):
+        return None
+    return None if (found.__module__ or "").split(".")[0] in sys.stdlib_module_names else found
+
+
+def comparison(op: str, left: Kind, right: Kind) -> Any:
+    """The user's method that ``left op right`` calls first, or None."""
+    return own_method(right if op in ("in", "not in") else left, COMPARISONS.get(op, ""))
 
 
 def attribute_access(kind: Kind | None, name: str) -> Access | None:

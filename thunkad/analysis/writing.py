@@ -93,6 +93,12 @@ def is_method(site: Site) -> bool:
     )
 
 
+def is_product(site: Site) -> bool:
+    """Whether a call of ``np.einsum`` surely has more than one operand, so that its result is no view of one."""
+    first = site.args[0] if site.args else None
+    return type(first) is n.Const and isinstance(first.value, str) and "," in first.value
+
+
 def is_numpy(fn: Any) -> bool:
     module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -70,7 +71,7 @@ def has_own_rule(fn: Any, world: World, kinds: tuple[Kind, ...]) -> bool:
     parameters = signature_of(fn).parameters.values()
     plain = [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters]
     decision = world.lookup(fn, [k for k, positional in zip(kinds, plain) if positional])
-    return decision.how in ("rule", "constant", "alternative")
+    return decision.how in ("rule", "constant", "alternative", "undecided")
 
 
 def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
@@ -84,7 +85,6 @@ def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
 
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
-    world.memory.root = fn
     if key.product in ("jvp", "linearize"):
         return build_jvp(fn, world, key)
     if key.places is not None:
@@ -150,9 +150,11 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     target, owner = fn, fn
     if key.library is not None:
         target, owner = library_call(fn, *key.library), None
-    elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant"):
+    elif forwarding.lookup(fn, list(key.kinds)).how in ("rule", "constant", "undecided"):
         target = own_call(fn)
     resolved = forwarding.analysis(target, owner, key.kinds)
+    if isinstance(target, types.FunctionType):
+        forwarding.differentiated(resolved, key.wanted)
     if key.product == "linearize":
         names = f"{resolved.function.name}_primal", f"{resolved.function.name}_linear"
         both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True)

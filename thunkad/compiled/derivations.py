@@ -18,11 +18,14 @@ So only forward mode is ever applied to generated code, at any order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from thunkad.compiled.load import Slot, name_of_target, place_of_target
+from thunkad.compiled.pulls import PullBody, pull_body, refuse_changes
 from thunkad.compiled.replay import refuse_replay, refuse_surrogates
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.forward.generate import parameters
 from thunkad.forward.inline import pasted, polished
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
@@ -111,27 +114,28 @@ class Derivations:
         key = (id(d.target) if not isinstance(d.target, Derivation) else d.target, kinds, demand)
         found = self._pulls.get(key)
         if found is None:
-            refuse_replay(self.world, d, kinds)
-            pair = self.world.pair_for(d.target, d.owner, kinds, demand)
-            refuse_surrogates(self.world)
-            if pair.shadowed:
-                raise UnsupportedSyntaxError(
-                    "a derivative inside a differentiated function of a function that changes its arguments or "
-                    "captured variables in place is not supported",
-                    place_of_target(d.target),
-                    "build new values instead",
-                )
-            names = Names(set(d.params))
-            value, saved, bars, seed = (names.new(x) for x in ("value", "saved", "bars", "value_bar"))
-            body: list[n.Stmt] = [
-                n.Unpack((value, saved), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))),
-                n.Assign(bars, n.Call(ref(pair.reverse), (n.Name(saved), n.Name(seed)))),
-                n.Return(n.TupleExpr((n.Name(value), n.Name(bars)))),
-            ]
+            seed = Names(set(d.params)).new("value_bar")
+            made = self.pull_body(d, kinds, demand, Names({*d.params, seed}), lambda value: n.Name(seed))
+            body = [*made.statements, n.Return(n.TupleExpr((made.value, made.all_bars())))]
             name = self.world.unique("_".join((name_of_target(d.target), "pull", *demand)))
             function = n.Function(name, [n.Param(p) for p in (*d.params, seed)], body)
-            found = self._pulls[key] = self.whole(function, pair.forward, pair.reverse)
+            found = self._pulls[key] = self.whole(function, *made.slots)
         return found
+
+    def pull_body(self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...], names: Names,
+                  seed: Callable[[n.Name], n.Expr], once: bool = False) -> PullBody:  # fmt: skip
+        """The body of the pull of the derivation's target, once it is known that it has one.
+
+        ``once``: the target is run by nothing else, so that it may change its arguments.
+        """
+        kinds = kinds[: len(d.params)]
+        refuse_replay(self.world, d, kinds)
+        pair = self.world.pair_for(d.target, d.owner, kinds, demand)
+        refuse_surrogates(self.world)
+        if once:
+            return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed)
+        refuse_changes(pair, place_of_target(d.target))
+        return pull_body(pair, d.params, {}, demand, names, seed)
 
     def dual(
         self, d: Derivation, kinds: tuple[Kind, ...], seed_kind: Kind, demand: tuple[str, ...], moving: tuple[str, ...]
@@ -176,19 +180,15 @@ class Derivations:
         names = Names(set(d.parameters))
         params = [n.Param(p) for p in d.parameters]
         name = world.unique(d.__name__)
-        pull = self.pull(d, kinds, d.wanted)
-        value, bars = names.new("value"), names.new("bars")
-        body: list[n.Stmt] = []
-        pull_slot = self.unloaded(pull)
-        call = n.Call(ref(pull_slot), (*map(n.Name, d.params), self.seed(d, kinds, names, body)))
-        body.append(n.Unpack((value, bars), call))
-        last = self.gradients(d, n.Name(bars))
+        once = d.product != "pull"
+        made = self.pull_body(d, kinds, d.wanted, names, lambda value: self.seed(d, kinds, value), once)
+        gradients = self.gradients(d, made.bars, made.originals)
         if d.product == "value_and_grad":
-            last = n.TupleExpr((n.Name(value), last))
+            gradients = n.TupleExpr((made.value, gradients))
         elif d.has_aux:
-            last = n.TupleExpr((last, n.Index(n.Name(value), n.Const(1))))
-        body.append(n.Return(last))
-        return self.compiled(self.whole(n.Function(name, params, body), pull_slot, *self.seeding))
+            gradients = n.TupleExpr((gradients, n.Index(made.value, n.Const(1))))
+        function = n.Function(name, params, [*made.statements, n.Return(gradients)])
+        return self.compiled(self.whole(function, *made.slots))
 
     def jvp_value(self, d: Derivation, kinds: tuple[Kind, ...]) -> Slot:
         slot = self.world.forwarding.slot_for(d.target, d.owner, kinds[: len(d.params)], d.wanted)
@@ -224,36 +224,38 @@ class Derivations:
             out.append(found)
         return out
 
-    def gradients(self, d: Derivation, bars: n.Expr) -> n.Expr:
-        one = len(d.wanted) == 1
-        by_name = {p: bars if one else n.Index(bars, n.Const(k)) for k, p in enumerate(d.wanted)}
+    def gradients(self, d: Derivation, bars: dict[str, n.Expr], originals: dict[str, n.Expr]) -> n.Expr:
+        """The gradients as the user gets them; ``originals``: parameters that are changed, as they were."""
         projected = []
         for p, k in d.picks:
-            if k is None:
-                projected.append(n.Call(PROJECT, (by_name[p], n.Name(p))))
-            else:
-                projected.append(
-                    n.Call(PROJECT, (n.Call(ENTRY, (by_name[p], n.Const(k))), n.Index(n.Name(p), n.Const(k))))
-                )
+            bar, like = bars[p], originals.get(p, n.Name(p))
+            if k is not None:
+                bar, like = n.Call(ENTRY, (bar, n.Const(k))), n.Index(like, n.Const(k))
+            projected.append(n.Call(PROJECT, (bar, like)))
         if d.single and len(projected) == 1:
             return projected[0]
         return n.TupleExpr(tuple(projected))
 
-    def seed(self, d: Derivation, kinds: tuple[Kind, ...], names: Names, body: list[n.Stmt]) -> n.Expr:
+    def seed(self, d: Derivation, kinds: tuple[Kind, ...], value: n.Expr) -> n.Expr:
         """The cotangent of the target's value with which the derivation starts."""
-        self.seeding = ()
         if d.product == "pull":
             return n.Name(d.parameters[-1])
-        kind = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
         if d.has_aux:
             return n.TupleExpr((n.Const(1.0), ZERO_REF))
-        if isinstance(kind, Num) and kind.is_scalar and kind.is_real:
-            return n.Const(1.0)
-        value, saved = names.new("value"), names.new("saved")
-        pair = self.world.pair_for(d.target, d.owner, kinds[: len(d.params)], d.wanted)
-        self.seeding = (pair.forward,)
-        body.append(n.Unpack((value, saved), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))))
-        return n.Call(SCALAR_SEED, (n.Name(value),))
+        kind = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
+        known = isinstance(kind, Num) and kind.is_scalar and kind.is_real
+        return n.Const(1.0) if known else n.Call(SCALAR_SEED, (value,))
+
+    def seed_ahead(self, d: Derivation, kinds: tuple[Kind, ...], names: Names, body: list[n.Stmt]) -> n.Expr:
+        """The same before the target is run; if it must be known for the seed, by a run of its own."""
+        self.seeding = ()
+        value, saved = n.Name(names.new("value")), names.new("saved")
+        found = self.seed(d, kinds, value)
+        if type(found) is n.Call:
+            pair = self.world.pair_for(d.target, d.owner, kinds[: len(d.params)], d.wanted)
+            self.seeding = (pair.forward,)
+            body.append(n.Unpack((value.id, saved), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))))
+        return found
 
     def seed_kind(self, d: Derivation, kinds: tuple[Kind, ...]) -> Kind:
         if d.product in ("grad", "value_and_grad"):
@@ -307,6 +309,9 @@ class Derivations:
         params = d.parameters
         if d.product == "checkpoint":
             return self.again(d, kinds, demand, forward_name, reverse_name, volatile)
+        refuse_changes(
+            self.world.pair_for(d.target, d.owner, kinds[: len(d.params)], d.wanted), place_of_target(d.target)
+        )
         names = Names(set(params))
         value, saved, given = names.new("result"), names.new("saved"), names.new("result_bar")
         as_it_was = (n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in params)
@@ -361,7 +366,8 @@ class Derivations:
     def plain(self, d: Derivation) -> Slot:
         """The target itself, to be called with all its parameters in order."""
         if isinstance(d.target, n.Function):
-            return self.compiled(Made(d.target, d.owner))
+            made, where = d.target, (d.target.line, d.target.filename)
+            return self.compiled(Made(n.Function(made.name, parameters(made), made.body, (), *where), d.owner))
         slot = Slot(d.__name__)
         if isinstance(d.target, Derivation):
             raise UnsupportedSyntaxError(
@@ -455,7 +461,7 @@ class Derivations:
             one = d.single and len(d.picks) == 1
             like = n.Name(p) if k is None else n.Index(n.Name(p), n.Const(k))
             found.append(n.Call(DENSE, (gradients if one else n.Call(ENTRY, (gradients, n.Const(j))), like)))
-        return self.by_parameter(d, kinds, found), self.seed(d, kinds, names, out), seed_dot
+        return self.by_parameter(d, kinds, found), self.seed_ahead(d, kinds, names, out), seed_dot
 
 
 def ref(slot: Slot) -> n.Ref:

@@ -15,6 +15,8 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
+from thunkad.analysis.sites import Site
+from thunkad.analysis.special import BY_METHOD, is_made_by_init, method_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.reach import at_border
@@ -22,7 +24,7 @@ from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
-from thunkad.kinds.observe import kind_of
+from thunkad.kinds.observe import check_class, kind_of
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
@@ -60,7 +62,7 @@ class Pull:
     """Run-time dispatch in one world."""
 
     def __init__(self, world: Any, kept: bool = False) -> None:
-        self.world, self.kept = world, kept
+        self.world, self.kept, self.slot = world, kept, "dispatch_kept" if kept else "dispatch"
 
     def call(
         self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any
@@ -106,7 +108,7 @@ class Pull:
         """The call decided in the late world of the running call."""
         world = self.world.late_now()
         try:
-            return (world.dispatch_kept if self.kept else world.dispatch).whole(fn, args, kwargs, *wrt)
+            return getattr(world, self.slot).whole(fn, args, kwargs, *wrt)  # type: ignore[no-any-return]
         except StaleRuleError:
             raise
         except ThunkadError:
@@ -146,6 +148,23 @@ class Pull:
             return self.function(decision.entry.function, args, kwargs)
         return self.by_kind(fn, args, kwargs, wrt)
 
+    def is_private(self, pair: Any, fn: Any) -> bool:
+        """Whether a compiled callee writes, but only into objects that it makes; one that changes more is refused."""
+        if pair.changes:
+            refuse_writes(pair, fn)
+        return bool(pair.writes)
+
+    def kinds_of(self, values: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(map(kind_of, values))
+
+    def begin(self, pair: Any, site: Site, owner: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
+        return pair.forward.cell.cell_contents(*values)  # type: ignore[no-any-return]
+
+    def cotangents_of(self, pair: Any, demand: tuple[str, ...], saved: Any, value_bar: Any) -> dict[str, Any]:
+        """The cotangents of the parameters of a compiled callee."""
+        parts = pair.reverse.cell.cell_contents(saved, value_bar)
+        return dict(zip(demand, parts if len(demand) > 1 else (parts,)))
+
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         if not callable(fn):
             fn(*args, **kwargs)  # raises as it does in the user's function
@@ -155,6 +174,8 @@ class Pull:
             raise NoRuleError(message, hint=hint)
         if is_nested(fn):
             return self.world.derivatives.pull(fn, args, kwargs)
+        if hasattr(fn, "__thunkad_map__"):
+            return self.world.derivatives.pull_map(fn, args, kwargs)
         if isinstance(fn, types.FunctionType):
             if lifted_of(fn) in self.world.lifted:
                 return self.lifted(fn, args, kwargs)
@@ -179,9 +200,10 @@ class Pull:
 
     def operator(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back] | None:
         """An operator on objects of a user's class: its special method."""
-        name = getattr(fn, "__name__", "").strip("_")
-        if getattr(fn, "__module__", None) not in ("_operator", "operator") or not args:
+        known = BY_METHOD.get(fn) if is_hashable(fn) else None
+        if not args or (known is None and getattr(fn, "__module__", None) not in ("_operator", "operator")):
             return None
+        name = getattr(fn, "__name__", "").strip("_") if known is None else known.strip("_")
         direct = getattr(type(args[0]), f"__{name}__", None)
         if isinstance(direct, types.FunctionType):
             value, back = self.whole(direct, args, {})
@@ -242,7 +264,7 @@ class Pull:
         signature = inspect.signature(fn, follow_wrapped=False)
         bound = bound_call(signature, fn, args, kwargs)
         values = tuple(bound.arguments.values())
-        kinds = tuple(map(kind_of, values))
+        kinds = self.kinds_of(values)
         wanted = None if wrt is None else parameters_at(signature, len(args), kwargs, wrt)
         demand = tuple(
             name
@@ -253,12 +275,12 @@ class Pull:
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         with self.world.lock, deep_recursion(), at_border(fn, None):
             pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing(bound.arguments))
-        refuse_writes(pair, fn)
-        value, saved = pair.forward.cell.cell_contents(*values)
+        if self.is_private(pair, fn):
+            return self.world.dispatch_shared.private(fn, args, kwargs)
+        value, saved = self.begin(pair, Site("inside", fn, kinds=kinds), fn, values)
 
         def back(value_bar: Any) -> Cotangents:
-            parts = pair.reverse.cell.cell_contents(saved, value_bar)
-            by_name = dict(zip(demand, parts if len(demand) > 1 else (parts,)))
+            by_name = self.cotangents_of(pair, demand, saved, value_bar)
             return NO_TANGENT, *_back_to_call(signature, by_name, args, kwargs)
 
         return value, back
@@ -298,18 +320,21 @@ class Pull:
 
     def compiled(self, function: n.Function, owner: Any, names: list[str], values: dict[str, Any],
                  args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:  # fmt: skip
-        kinds = tuple(kind_of(values[name]) for name in names)
+        kinds = self.kinds_of(values[name] for name in names)
         demand = tuple(name for name, kind in zip(names, kinds) if may_have_tangent(kind))
         with self.world.lock, deep_recursion():
             pair = self.world.pair_for(function, owner, kinds, demand, None, self.sharing(names))
-        refuse_writes(pair, function)
-        value, saved = pair.forward.cell.cell_contents(*(values[name] for name in names))
+        if self.is_private(pair, function):
+            return self.world.dispatch_shared.privately(
+                lambda: self.world.dispatch_shared.compiled(function, owner, names, values, args, kwargs), args, kwargs
+            )
+        site = Site("lifted", n.Closure(function, ()), kinds=kinds)
+        value, saved = self.begin(pair, site, owner, tuple(values[name] for name in names))
 
         def back(value_bar: Any) -> Cotangents:
             if not demand and self.world.captured is None:
                 return _nothing(args)
-            parts = pair.reverse.cell.cell_contents(saved, value_bar)
-            by_name = dict(zip(demand, parts if len(demand) > 1 else (parts,)))
+            by_name = self.cotangents_of(pair, demand, saved, value_bar)
             positional = [by_name.get(name, NO_TANGENT) for name in names[: len(args)]]
             return NO_TANGENT, positional, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
 
@@ -350,11 +375,15 @@ class Pull:
         if cls is functools.partial:
             return _construct_partial(args, kwargs)
         names = getattr(cls, "_fields", None)
+        if cls is types.SimpleNamespace and not args:
+            return cls(**kwargs), lambda bar: (NO_TANGENT, [], {k: entry(unthunk(bar), k) for k in kwargs})
         if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
             names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
         if names is None:
             if not _carries(args) and not _carries(tuple(kwargs.values())):
                 return cls(*args, **kwargs), lambda value_bar: _nothing(args)
+            if is_made_by_init(cls):
+                return self.made_by_init(cls, args, kwargs)
             raise UnsupportedSyntaxError(
                 f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",
                 hint="use a tuple, a namedtuple, a dataclass or a dict, or register a rule for the class",
@@ -373,6 +402,10 @@ class Pull:
 
         return value, back
 
+    def made_by_init(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        shared = self.world.dispatch_shared
+        return shared.privately(lambda: shared.made_by_init(cls, args, kwargs), args, kwargs)  # type: ignore[no-any-return]
+
 
 def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: frozenset[Any]) -> set[str]:
     """The parameters that receive the arguments at these places of a call with ``count`` positional arguments."""
@@ -386,9 +419,14 @@ def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: froze
 
 
 def on_numbers(fn: Any, args: tuple[Any, ...]) -> Any:
-    """The ufunc that an operator of Python is if all its operands are numbers or arrays; any other function itself."""
-    known = is_hashable(fn) and fn in _UFUNC and all(isinstance(a, _NUMBER) for a in args)
-    return _UFUNC[fn] if known else fn
+    """The ufunc that an operator of Python is if all its operands are numbers or arrays; the method of the user's that
+    a built-in function calls; any other function itself."""
+    if not is_hashable(fn) or fn not in _UFUNC or not all(isinstance(a, _NUMBER) for a in args):
+        return method_for(fn, args) if is_hashable(fn) else fn
+    for a in args:
+        if isinstance(a, np.ndarray) and type(a) is not np.ndarray:
+            check_class(type(a))
+    return _UFUNC[fn]
 
 
 def is_nested(fn: Any) -> bool:
@@ -402,15 +440,13 @@ def lifted_of(fn: Any) -> Any:
 
 
 def refuse_writes(pair: Any, fn: Any) -> None:
-    """A callee that was found at run time can't write into what is differentiated: its caller did not foresee it."""
-    if pair.writes:
-        name = getattr(fn, "__qualname__", None) or getattr(fn, "name", "a function")
-        what = ", ".join(sorted(pair.shadowed)) or "something it is given"
-        raise UnsupportedSyntaxError(
-            f"{name} writes in place into its argument {what}, and which function is called here is known only "
-            "at run time",
-            hint="call the function by its name, or return a new value instead of changing an argument",
-        )
+    """A callee that was found at run time can't write into what is differentiated if its caller did not foresee it."""
+    name = getattr(fn, "__qualname__", None) or getattr(fn, "name", "a function")
+    what = ", ".join(sorted(pair.shadowed)) or "something it is given"
+    raise UnsupportedSyntaxError(
+        f"{name} writes in place into its argument {what}, and which function is called here is known only at run time",
+        hint="call the function by its name, or return a new value instead of changing an argument",
+    )
 
 
 def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:

@@ -10,8 +10,11 @@ from thunkad.ir import walk
 from thunkad.optimise.purity import is_pure
 
 
-def has_effects(world: Any, fn: Any, kinds: tuple[Any, ...], seen: set[Any]) -> bool:
-    """Whether calling ``fn`` may print, write, raise by itself or change what it is given; unknown counts as yes."""
+def has_effects(world: Any, fn: Any, kinds: tuple[Any, ...], seen: set[Any], operators: bool = True) -> bool:
+    """Whether calling ``fn`` may print, write, raise by itself or change what it is given; unknown counts as yes.
+
+    ``operators``: those on values of which nothing is known count, too.
+    """
     key = (fn, kinds)
     if key in seen:
         return False
@@ -32,8 +35,9 @@ def has_effects(world: Any, fn: Any, kinds: tuple[Any, ...], seen: set[Any]) -> 
         if type(s) not in (n.Assign, n.Unpack):
             return True
         site = resolved.sites.get(id(s))
-        if not is_pure(s.value, site, lambda inner: not has_effects(world, inner.callee, inner.kinds, seen)):
+        if not is_pure(s.value, site, lambda inner: not has_effects(world, inner.callee, inner.kinds, seen, operators)):
             harmless = site is None and type(s.value) in (n.Index, n.Attr, n.Global)
+            harmless = harmless or (not operators and type(s.value) in (n.Binary, n.Unary))
             if not harmless:
                 return True
     return False

@@ -10,18 +10,31 @@ from typing import Any
 from thunkad import pipeline
 from thunkad.ir import nodes as n
 
-_forms: dict[int, tuple[weakref.ref[types.CodeType], n.Function]] = {}
+_forms: dict[tuple[int, bool, bool], tuple[weakref.ref[types.CodeType], n.Function]] = {}
 _lock = threading.Lock()
 
 
-def normal_form(fn: Any) -> n.Function:
-    """``fn`` in normal form with versions."""
+def normal_form(fn: Any, attempt: bool = False, careful: bool = False) -> n.Function:
+    """``fn`` in normal form with versions; see :func:`thunkad.pipeline.normal_form`."""
     code = fn.__code__
-    found = _forms.get(id(code))
+    key = id(code), attempt, careful
+    found = _forms.get(key)
     if found is not None and found[0]() is code:
         return found[1]
-    form = pipeline.normal_form(fn)
-    key = id(code)
+    form = pipeline.normal_form(fn, attempt, careful)
+    remember(code, form, attempt, careful)
+    return form
+
+
+def remember(code: types.CodeType, form: n.Function, attempt: bool = False, careful: bool = False) -> None:
+    """Note what a code object is in normal form."""
+    key = id(code), attempt, careful
     with _lock:
         _forms[key] = weakref.ref(code, lambda _: _forms.pop(key, None)), form
-    return form
+
+
+def remember_made(fn: Any, function: n.Function) -> None:
+    """Note the form of ``fn``, which was made inside a compiled function and takes what it captured first."""
+    own = [p for p in function.params if p.name not in function.captures]
+    params = [*map(n.Param, function.captures), *own]
+    remember(fn.__code__, n.Function(function.name, params, function.body, (), function.line, function.filename))

@@ -12,7 +12,7 @@ from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
 from thunkad.forward.linear import NotSeparable
 from thunkad.kinds.lattice import Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.runtime.cotangents import dense
+from thunkad.runtime.cotangents import check_result, dense
 from thunkad.runtime.dots import outward, tangent_buffer, tangent_for
 from thunkad.runtime.residuals import snapshot
 from thunkad.tangents import ZERO, AbstractZero
@@ -31,6 +31,7 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     by_name = dict(zip(call.names, call.values))
     passed = (tuple(dots[name]) if isinstance(by_name[name], tuple) else dots[name] for name in wanted)
     value, value_dot = entry.Run(specialization).first((*call.values, *passed))
+    check_result(value, "jvp")
     return value, outward(value_dot, value)
 
 
@@ -40,7 +41,7 @@ def dots_of(call: entry.Call, primals: Any, tangents: Any) -> dict[str, Any]:
     dots: dict[str, Any] = {}
     for k, ((name, inside), primal, tangent) in enumerate(zip(call.positional, primals, tangents)):
         dot = tangent_for(tangent, primal, f"argument {k}")
-        if isinstance(dot, AbstractZero):
+        if isinstance(dot, AbstractZero) or is_empty(dot):
             continue
         kind = kind_of(primal)
         if not may_have_tangent(kind) or isinstance(kind, (Known, Opaque)):
@@ -53,6 +54,13 @@ def dots_of(call: entry.Call, primals: Any, tangents: Any) -> dict[str, Any]:
             parts = dots.setdefault(name, [ZERO] * len(by_name[name]))
             parts[inside] = dot
     return dots
+
+
+def is_empty(dot: Any) -> bool:
+    """Whether a tangent is a container in which nothing is."""
+    if isinstance(dot, dict):
+        dot = tuple(dot.values())
+    return isinstance(dot, (list, tuple)) and all(map(is_empty, dot))
 
 
 def linearize(
@@ -76,6 +84,7 @@ def linearize(
         value, saved = run.first(call.values)
     except NotSeparable:
         return again(call, primals, wanted)
+    check_result(value, "linearize")
     values = dict(zip(call.names, call.values))
     shape = snapshot(value)  # which the user may change
 

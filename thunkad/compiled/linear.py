@@ -15,6 +15,8 @@ import numpy as np
 
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
+from thunkad.compiled.nested import MAP, NESTED
+from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.push import Push
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.linear import NotSeparable
@@ -44,6 +46,11 @@ class LinearCalls:
     def whole(self, fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Linear]:
         if isinstance(fn, functools.partial):
             return self.partial(fn, args, kwargs)
+        if hasattr(fn, MAP):
+            value, inner = self.whole(applied, (*getattr(fn, MAP), *args), kwargs)
+            return value, lambda fn_dot, arg_dots, kwarg_dots: inner(ZERO, (ZERO, ZERO, *arg_dots), kwarg_dots)
+        if getattr(fn, NESTED, None) == "linearize":
+            raise NotSeparable("a linear map that is made inside")
         if is_dispatch(fn):
             raise NotSeparable("a pullback that is decided when the code runs")
         if isinstance(fn, types.MethodType):

@@ -25,6 +25,8 @@ from thunkad.tangents import NO_TANGENT, ZERO, Tangent
 
 MARK = "__thunkad_derivative__"
 NESTED = "__thunkad_nested__"
+PUBLIC: dict[str, Any] = {}  # those functions, by what they do
+MAP = "__thunkad_map__"  # of what linearize returned: the function and where it was linearized
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -50,6 +52,7 @@ def nests(what: str) -> Callable[[Any], Any]:
 
     def mark(fn: Any) -> Any:
         setattr(fn, NESTED, what)
+        PUBLIC[what] = fn
         return fn
 
     return mark
@@ -257,7 +260,7 @@ def callee_bar(f: Any, bars: list[Any], named: dict[str, Any]) -> Any:
 
 def nested_site(world: Any, fn: Any, args: Any, kwargs: Any) -> Site | None:
     """What a call of a derivative function, of ``jvp`` or of ``vjp`` stands for at transform time."""
-    if getattr(fn, NESTED, None) is not None:
+    if hasattr(fn, NESTED) or hasattr(fn, MAP):
         return Site("dynamic")
     spec = derivative_of(fn)
     if spec is None:

@@ -38,6 +38,18 @@ def pull_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     return _pull().packed(fn, args, kwargs)
 
 
+def pull_shared(fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
+    """:func:`pull` of a callee that may change its arguments: the pullback takes the shadows of the run."""
+    load_library()
+    return _world(TABLE.snapshot.version).dispatch_shared.call(fn, wrt, *args, **kwargs)
+
+
+def pull_shared_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[..., Any]]:
+    """The same for collected arguments."""
+    load_library()
+    return _world(TABLE.snapshot.version).dispatch_shared.packed(fn, args, kwargs)
+
+
 def update(fn: Any, x: Any, v: Any) -> tuple[Any, Any]:
     """``x op= v`` on what is known only now: the new ``x`` and what undoes it in reverse."""
     return _pull().update(fn, x, v)

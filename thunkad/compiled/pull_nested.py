@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.nested import NESTED, Binder, Bound, Derivative, by_call, fixed_dots, keyword_dots
+from thunkad.compiled.nested import MAP, NESTED, PUBLIC, Binder, Bound, Derivative, by_call, fixed_dots, keyword_dots
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -16,6 +16,16 @@ from thunkad.runtime.columns import column, directions, side_by_side
 from thunkad.runtime.cotangents import add, dense, entry
 from thunkad.runtime.dots import defaults_dot, tangent_for
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
+
+
+def linearized(f: Any, *primals: Any) -> Any:
+    """What ``linearize`` is in differentiated code, where its map is differentiated too."""
+    return f(*primals), lambda *tangents: PUBLIC["jvp"](f, primals, tangents)[1]
+
+
+def applied(f: Any, primals: Any, *tangents: Any) -> Any:
+    """What a map that ``linearize`` returned is in differentiated code."""
+    return PUBLIC["jvp"](f, primals, tangents)[1]
 
 
 class NestedPullback:
@@ -73,6 +83,8 @@ class Nested:
             return self.pull_jvp(*args, **kwargs)
         if kind == "vjp":
             return self.pull_vjp(args[0], args[1:], kwargs)
+        if kind == "linearize":
+            return self.world.puller.whole(linearized, args, kwargs)
         if isinstance(fn, NestedPullback):
             return self.pull_pullback(fn, *args)
         spec: Derivative = fn.__thunkad_derivative__
@@ -84,6 +96,16 @@ class Nested:
         def pullback(value_bar: Any) -> Any:
             by_name = back(value_bar)
             return by_call(spec.f, bound, by_name, args, kwargs)
+
+        return value, pullback
+
+    def pull_map(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A map that ``linearize`` returned."""
+        value, back = self.world.puller.whole(applied, (*getattr(fn, MAP), *args), kwargs)
+
+        def pullback(value_bar: Any) -> Any:
+            _, bars, named = back(value_bar)
+            return NO_TANGENT, bars[2:], named
 
         return value, pullback
 
@@ -225,6 +247,8 @@ class Nested:
             )
             made = NestedPullback(self, args[0], tuple(args[1:]), kwargs)
             return (value, made), (value_dot, Tangent(NestedPullback, {"f": arg_dots[0], "args": tuple(arg_dots[1:])}))
+        if kind == "linearize":
+            return self.world.forwarding.pusher.whole(linearized, ZERO, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, NestedPullback):
             d, bound = self.of_pullback(fn)
             dots = self.pullback_dots(d, bound, fn, fn_dot, arg_dots[0])

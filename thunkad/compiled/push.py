@@ -12,9 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.sites import weaken
+from thunkad.analysis.special import BY_METHOD
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested, on_numbers
+from thunkad.compiled.nested import MAP
+from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.redone import Pulled
 from thunkad.compiled.updates_redone import Undone
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
@@ -87,6 +91,8 @@ class Push:
             found = getattr(type(owner), fn.__name__, None)
             if isinstance(owner, np.ndarray):
                 found = self.forwarding.array_member(fn.__name__)
+            elif isinstance(owner, np.generic) and fn.__name__ == "copy":
+                return fn(*args, **kwargs), fn_dot  # of a number, which is its own copy
             if found is not None:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         if _still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn):
@@ -105,6 +111,8 @@ class Push:
     def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         if isinstance(fn, Pulled):
             return self.forwarding.redone.push_pulled(fn, fn_dot, args[0], arg_dots[0])
+        if hasattr(fn, MAP):
+            return self.whole(applied, ZERO, (*getattr(fn, MAP), *args), (ZERO, ZERO, *arg_dots), kwargs, kwarg_dots)
         if isinstance(fn, Undone):
             return fn.push(args, arg_dots)
         if is_nested(fn):
@@ -131,11 +139,12 @@ class Push:
 
     def operator(self, fn: Any, args: Args, arg_dots: Args) -> Both | None:
         """An operator on objects of a user's class: its special method."""
-        name = getattr(fn, "__name__", "").strip("_")
-        if getattr(fn, "__module__", None) not in ("_operator", "operator") or not args:
+        known = BY_METHOD.get(fn) if is_hashable(fn) else None
+        if not args or (known is None and getattr(fn, "__module__", None) not in ("_operator", "operator")):
             return None
         if isinstance(args[0], (str, bytes)):
             return fn(*args), ZERO
+        name = getattr(fn, "__name__", "").strip("_") if known is None else known.strip("_")
         direct = getattr(type(args[0]), f"__{name}__", None)
         if isinstance(direct, types.FunctionType):
             found = self.whole(direct, ZERO, args, arg_dots, {}, {})
@@ -179,15 +188,21 @@ class Push:
         tangents = {**defaults_dot(fn_dot), **tangents}
         names = tuple(bound.arguments)
         values = tuple(bound.arguments.values())
-        kinds = tuple(map(kind_of, values))
-        demand = tuple(p for p, k in zip(names, kinds) if may_have_tangent(k) and not _still((tangents.get(p, ZERO),)))
+        kinds = tuple(weaken(kind_of(v)) if isinstance(v, (list, dict)) and not v else kind_of(v) for v in values)
+        filled = {p for p in names if isinstance(tangents.get(p), (list, dict))}  # or to be filled
+        may = {p for p, k in zip(names, kinds) if may_have_tangent(k)} | filled
+        demand = tuple(p for p in names if p in may and not _still((tangents.get(p, ZERO),)))
         if not demand:
             return fn(*args, **kwargs), ZERO
         target, owner = (fn, fn) if lifted is None else lifted
         forwarding = self.forwarding
         with forwarding.world.lock, deep_recursion():
             summary = forwarding.summary_for(target, owner, kinds)
-            changed = [p for p, v in zip(names, values) if p in summary.mutated and isinstance(v, np.ndarray)]
+            # a container that has no tangent can't receive one here: whoever holds it would not know
+            blind = [
+                p for p, v in zip(names, values) if isinstance(v, np.ndarray) or (p not in demand and has_parts(v))
+            ]
+            changed = [p for p in blind if p in summary.mutated]
             if changed:
                 raise UnsupportedSyntaxError(
                     f"{name_of(fn)}, found only when the code runs, changes its argument {changed[0]!r} in place",
@@ -227,6 +242,11 @@ def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tan
         kwarg_dots = {**{k: entry(entry(fn_dot, "keywords"), k) for k in fn.keywords}, **kwarg_dots}
         fn_dot = entry(fn_dot, "func")
     return Tangent(functools.partial, {"func": fn_dot, "args": arg_dots, "keywords": kwarg_dots})
+
+
+def has_parts(x: Any) -> bool:
+    """Whether ``x`` is a container or an object, which a function may change."""
+    return isinstance(x, (list, dict)) or (hasattr(x, "__dict__") and not callable(x))
 
 
 def _still(dots: Any) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from thunkad.analysis.global_memory import local_memory
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.forms import normal_form
+from thunkad.compiled.late_writes import look_ahead
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
+from thunkad.compiled.outside import Outside
 from thunkad.compiled.push import Push
 from thunkad.compiled.reach import TooFarError, at_border
 from thunkad.compiled.redone import Redone
@@ -22,7 +24,6 @@ from thunkad.forward.memory import Summary, memory_of, summary_of
 from thunkad.ir import nodes as n
 from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kinds)
 from thunkad.kinds.lattice import UNKNOWN, Kind
-from thunkad.pipeline import normal_form
 from thunkad.rules.entry import FRULE
 from thunkad.rules.resolve import Decision
 
@@ -42,6 +43,7 @@ class Forwarding:
         self.linear_dispatch = LinearCalls(self)
         self.halves: dict[Any, tuple[Slot, Slot]] = {}
         self.redone = Redone(world)
+        self.outside = Outside(self.analysis, world.outside)
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}
         self._results: dict[Any, Kind] = {}
@@ -71,22 +73,21 @@ class Forwarding:
                 self.made.add(id(slot.function))
                 return self.analysis(slot.function, slot.owner, kinds)
             function = self.normal(target)
+            if isinstance(target, types.FunctionType):
+                look_ahead(self.world, target, kinds)
             if self.world.outlives and not is_ir:
                 function = hoist(function, target, OUTSIDE_DATA)
             names = [p.name for p in parameters(function)]
             owner = target if isinstance(target, types.FunctionType) else owner
             with self.world.recording():
-                found = resolve(function, owner, dict(zip(names, kinds)), self)
-            if not is_ir:
-                self.world.memory.note(found)
-            self._analyses[key] = found
+                found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             self.world.keep(function)
         return found
 
     def normal(self, target: Any) -> n.Function:
         """The function in normal form; what was generated here is flattened first."""
         if not isinstance(target, n.Function):
-            return local_memory(normal_form(target), target)
+            return normal_form(target)
         if id(target) not in self.made:
             return target
         found = self._flat.get(id(target))
@@ -142,6 +143,10 @@ class Forwarding:
             slot = self.slot_for(target, owner, site.kinds, demand, own_result)
         return n.Ref(slot.__name__, slot)
 
+    def differentiated(self, resolved: Resolved, wanted: tuple[str, ...]) -> None:
+        """Note that the user's function ``resolved`` is differentiated for ``wanted``."""
+        self.outside.note(resolved, wanted)
+
     def slot_for(
         self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], own_result: bool = False
     ) -> Slot:
@@ -155,6 +160,8 @@ class Forwarding:
         self.slots[key] = slot
         try:
             resolved = self.analysis(target, owner, kinds)
+            if isinstance(target, types.FunctionType):
+                self.differentiated(resolved, demand)
             slot.function = pushforward(
                 slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result
             )

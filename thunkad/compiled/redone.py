@@ -13,7 +13,7 @@ from typing import Any
 from thunkad.compiled import push_updates_redone, updates_redone
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Bound, by_call
-from thunkad.compiled.pull_nested import NestedPullback
+from thunkad.compiled.pull_nested import NestedPullback, linearized
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -96,6 +96,11 @@ class Redone:
             return None
         if template_of(decision.entry) is not None:
             return None
+        if getattr(decision.entry.function, "first_order_only", False):
+            raise UnsupportedSyntaxError(
+                f"a second derivative through {name_of(fn)}, whose rule is numerical, is not supported",
+                hint="write a rule for it with thunkad.rrule",
+            )
         if decision.entry.wants_ad() or inside or kwargs:
             why = "takes derivatives itself" if decision.entry.wants_ad() else "is called when the code runs"
             raise UnsupportedSyntaxError(
@@ -125,8 +130,25 @@ class Redone:
             direct = getattr(type(args[0]), f"__{name}__", None)
             if isinstance(direct, types.FunctionType):
                 fn = direct
+        fn = self.written_out(fn, args, kwargs)
         nested = self.world.derivatives
         return fn, nested.binder.bind(fn, args, kwargs), args
+
+    def written_out(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        """The body that stands in for ``fn``, if there is one."""
+        owner: tuple[Any, ...] = ()
+        inner = fn
+        if isinstance(fn, types.MethodType):
+            inner, owner = fn.__func__, (fn.__self__,)
+        elif not isinstance(fn, types.FunctionType):
+            inner, owner = getattr(type(fn), "__call__", None), (fn,)  # noqa: B004 - the method itself is looked at
+        if not isinstance(inner, types.FunctionType):
+            return fn
+        decision = self.world.late_lookup(inner, (*owner, *args), kwargs)
+        if decision.how != "alternative":
+            return fn
+        body = decision.entry.function
+        return types.MethodType(body, owner[0]) if owner else body
 
     def push_pulled(self, fn: Pulled, fn_dot: Any, seed: Any, seed_dot: Any) -> Any:
         """The cotangents that a pullback gives, and their tangents."""
@@ -140,10 +162,7 @@ class Redone:
         bars = resolved(fn.pullback(seed))
         if isinstance(seed, AbstractZero):
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
-        joins = getattr(fn.fn, "__module__", None) in ("_operator", "operator") and isinstance(
-            fn.args[0], (list, tuple)
-        )
-        if isinstance(fn.fn, type) or joins:  # linear, and nothing but the seed
+        if isinstance(fn.fn, type) or _joins(fn.fn, fn.args):  # linear, and of nothing but the seed
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
         callee, args, kwargs, arg_dots, f_dot = fn.fn, fn.args, fn.kwargs, entry(fn_dot, "args"), entry(fn_dot, "f")
         dots = tuple(entry(arg_dots, k) for k in range(len(args)))
@@ -171,6 +190,8 @@ class Redone:
         what = getattr(fn, NESTED, None)
         if what == "jvp":
             return self.of_jvp(args, arg_dots, seed, seed_dot)
+        if what == "linearize":
+            return self.cotangents(linearized, ZERO, args, arg_dots, kwargs, kwarg_dots, seed, seed_dot)
         if isinstance(fn, NestedPullback):
             return self.of_pullback(fn, fn_dot, args, arg_dots, seed, seed_dot)
         if what == "vjp":
@@ -273,6 +294,11 @@ class Redone:
             extra = nested.value(more, (*bound.values, *late.values()))[1]
             both_dots = (entry(both_dots, 0), add(entry(both_dots, 1), extra))
         return both_values, both_dots
+
+
+def _joins(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether ``fn`` is an operator on sequences: it puts their entries together."""
+    return getattr(fn, "__module__", None) == "_operator" and any(isinstance(a, (list, tuple)) for a in args)
 
 
 def _still(dot: Any) -> bool:

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.compiled.running import run
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime import changes
 from thunkad.runtime.cotangents import index_add, like
-from thunkad.runtime.shadows import check_fresh, keep, take_stored, unless_cut
+from thunkad.runtime.shadows import keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 #: Operators in place → the operator that makes a new value.
@@ -43,11 +44,15 @@ def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
         _, back = changes.change(x, "update", (v,), {})
         return x, lambda shadows, x_bar: (ZERO, back(shadows, ZERO)[0][0])
     method = getattr(type(x), f"__{fn.__name__}__", None)
-    if method is not None and type(x).__module__ != "builtins":
-        raise UnsupportedSyntaxError(
-            f"an in-place operator on an object of the class {type(x).__qualname__}, which is known only at run time,",
-            hint=f"call its method __{fn.__name__}__ by name, or write x = x + y instead of x += y",
-        )
+    if isinstance(method, types.FunctionType):
+        value, undo_call = _called(pull, method, (x, v), {})
+        if value is not NotImplemented:
+
+            def undo_method(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
+                bars, _ = undo_call(shadows, x_bar)
+                return bars[0], bars[1]
+
+            return value, undo_method
     value, back = pull.whole(OUT_OF_PLACE[fn], (x, keep(v)), {})
 
     def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
@@ -148,7 +153,7 @@ def update_attribute(pull: Any, fn: Any, x: Any, name: str, v: Any) -> Callable[
     if (
         isinstance(x, np.ndarray)
         or isinstance(getattr(cls, name, None), property)
-        or cls.__setattr__ is not object.__setattr__
+        or (cls.__setattr__ is not object.__setattr__ and cls is not types.SimpleNamespace)
     ):
         raise UnsupportedSyntaxError(
             f"{cls.__qualname__}.{name} is updated in place, and setting it runs code that is known only at run time",
@@ -173,16 +178,23 @@ def change(pull: Any, x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str
     method = getattr(type(x), name, None)
     if not isinstance(method, types.FunctionType):
         return changes.change(x, name, args, kwargs)
-    value, back = pull.whole(method, (x, *args), kwargs)
-    check_fresh(value, x, *args, *kwargs.values())
+    value, undo_call = _called(pull, method, (x, *args), kwargs)
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
-        bar = unthunk(shadows.take(value, bar))
-        if isinstance(bar, AbstractZero):
-            return [ZERO] * len(args), dict.fromkeys(kwargs, ZERO)
-        _, bars, named = back(bar)
+        bars, named = undo_call(shadows, bar)
         shadows.add(x, bars[0])
         return bars[1:], named
+
+    return value, undo
+
+
+def _called(pull: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """A method of the user's that may change what it is given; ``undo(shadows, bar)`` gives the cotangents of that."""
+    value, back = pull.world.late_now().dispatch_shared.whole(method, args, kwargs)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        _, bars, named = run(shadows, back, shadows.number_part(value, bar))
+        return bars, named
 
     return value, undo
 

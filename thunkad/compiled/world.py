@@ -18,16 +18,20 @@ from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
-from thunkad.analysis.global_memory import GlobalMemory, local_memory
+from thunkad.analysis.half_way import needs_care
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
 from thunkad.compiled.assigned_globals import AssignedGlobals
+from thunkad.compiled.attempts import Attempts
 from thunkad.compiled.derivations import Derivation, Derivations
-from thunkad.compiled.forms import normal_form
+from thunkad.compiled.forms import normal_form, remember_made
+from thunkad.compiled.late_writes import look_ahead
 from thunkad.compiled.load import Slot, load, name_of_target
 from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
+from thunkad.compiled.outside import Outside
+from thunkad.compiled.pairs import Pair
 from thunkad.compiled.pull_nested import Nested
 from thunkad.compiled.pushing import Forwarding
 from thunkad.compiled.reach import Reach, TooFarError, at_border
@@ -44,23 +48,16 @@ from thunkad.rules.table import Snapshot
 from thunkad.source.names import lookup as lookup_name
 
 
-class Pair:
-    """A callee compiled for one demand: the two halves, and whose globals they run in."""
-
-    def __init__(self, forward: Slot, reverse: Slot, owner: Any) -> None:
-        self.forward, self.reverse, self.owner = forward, reverse, owner
-        self.writes = False  # its reverse half takes the caller's shadows
-        # Parameters written in place: their cotangents are in the caller's shadows.
-        self.shadowed: frozenset[str] = frozenset()
-
-
-class World(Lookups):
+class World(Attempts, Lookups):
     """See the module's docstring.  Not thread-safe by itself: whoever compiles holds ``lock``."""
 
     def __init__(self, snapshot: Snapshot, label: str, early: World | None = None) -> None:
         super().__init__(snapshot, label, early)
         self.assigned: AssignedGlobals = AssignedGlobals() if early is None else early.assigned.copy()
-        self.memory: GlobalMemory = GlobalMemory() if early is None else early.memory
+        self.outside: Outside = Outside(self.analysis_of, None if early is None else early.outside)
+        self.differentiated = self.outside.note  # what is told of every function that is differentiated
+        self.begun = early is not None  # whether it is known what the differentiated function can reach
+        self.writes_late: bool = early.writes_late if early is not None else False
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
@@ -74,8 +71,9 @@ class World(Lookups):
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]]
         self.lifted = weakref.WeakKeyDictionary() if early is None else early.lifted
         from thunkad.compiled.dynamic import Pull
+        from thunkad.compiled.shared import SharedPull
 
-        self.dispatch, self.dispatch_kept = Pull(self), Pull(self, kept=True)
+        self.dispatch, self.dispatch_kept, self.dispatch_shared = Pull(self), Pull(self, kept=True), SharedPull(self)
         self._keep: list[Any] = []
         self._library: dict[Any, n.Function] = {}
 
@@ -218,20 +216,30 @@ class World(Lookups):
         key = (fn, kinds)
         found = self._analyses.get(key)
         if found is None:
+            look_ahead(self, fn, kinds)
             self.guards.code(fn)
             with self.reach.into(fn, kinds), self.recording():
-                self.reach.spend(fn, None)
-                function = local_memory(normal_form(fn), fn)
-                self.reach.spend(fn, function)
-                if self.captured is not None:
-                    function = hoist(function, fn, self.captured)
-                elif self.outlives:
-                    function = hoist(function, fn, OUTSIDE_DATA)
-                names = [p.name for p in function.params]
-                found = resolve(function, fn, dict(zip(names, kinds)), self)
-            self._complete(found, fn)
-            self._analyses[key] = found
+                found = self._analyses[key] = self._analysed(fn, kinds, False)
+                if needs_care(found):
+                    found = self._analyses[key] = self._analysed(fn, kinds, True)
         return found
+
+    def _analysed(self, fn: Any, kinds: tuple[Kind, ...], careful: bool) -> Resolved:
+        self.reach.spend(fn, None)
+        function = normal_form(fn, careful=careful)
+        self.reach.spend(fn, function)
+        if self.captured is not None:
+            function = hoist(function, fn, self.captured)
+        elif self.outlives:
+            function = hoist(function, fn, OUTSIDE_DATA)
+        found = resolve(function, fn, dict(zip([p.name for p in function.params], kinds)), self)
+        self._complete(found, fn)
+        return found
+
+    def analysis_of(self, target: Any, owner: Any, kinds: tuple[Kind, ...]) -> Resolved:
+        """The analysis of a Python function, or of an IR function made inside ``owner``."""
+        is_ir = isinstance(target, n.Function)
+        return self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
 
     def analysis_of_ir(self, function: n.Function, owner: Any, kinds: tuple[Kind, ...]) -> Resolved:
         key = (id(function), kinds)
@@ -243,39 +251,37 @@ class World(Lookups):
                 *(p.name for p in function.params),
             ]
             with self.reach.into(function, kinds), self.recording():
-                found = resolve(function, owner, dict(zip(names, kinds)), self)
-            self._complete(found, owner, nested=True)
-            self._analyses[key] = found
+                found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+            self._complete(found, owner)
         return found
 
-    def _complete(self, found: Resolved, owner: Any, nested: bool = False) -> None:
+    def _complete(self, found: Resolved, owner: Any) -> None:
         """Tell an analysis what the later passes ask it about callees and captured parameters."""
         found.mutated_params = functools.partial(self.mutated_params, owner=owner)
         found.captured, found.reads_captured = self.captured, functools.partial(self.reads_captured, owner=owner)
         found.cache["outlives"] = self.outlives
-        self.memory.note(found, nested)
         reached("resolved", found)
 
     def site_mutates(self, owner: Any) -> Any:
         """What says of a site in ``owner``'s code which parameters its callee writes into."""
         return functools.partial(self.mutated_params, owner=owner)
 
-    def mutated_params(self, site: Site, owner: Any) -> frozenset[str]:
-        """The parameters that the user's function of this site writes into."""
+    def mutated_params(self, site: Site, owner: Any, changed: bool = False) -> frozenset[str]:
+        """The parameters that the user's function of this site writes into, or that what it writes into may hold.
+
+        ``changed``: only those that it changes.
+        """
         target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
             target = target.__init__
-        key = (id(target), site.kinds)
+        key = (id(target), site.kinds, changed)
         if isinstance(target, Derivation):
             return frozenset()  # those of functions that write into their arguments are refused
         if key in self._mutated:
             return self._mutated[key]
         self._mutated[key] = frozenset()  # a recursive call adds nothing that the function's own statements don't
         try:
-            if isinstance(target, n.Function):
-                resolved = self.analysis_of_ir(target, owner, site.kinds)
-            else:
-                resolved = self.analysis(target, site.kinds)
+            resolved = self.analysis_of(target, owner, site.kinds)
         except TooFarError:
             del self._mutated[key]
             raise
@@ -284,7 +290,8 @@ class World(Lookups):
             return self._mutated[key]
         aliases = find_aliases(resolved)
         names = [*resolved.function.captures, *(p.name for p in resolved.function.params)]
-        found = frozenset(p for p in written_params(aliases, tuple(names)) if has_memory(resolved.kind(n.Name(p))))
+        written = aliases.changed.intersection(names) if changed else written_params(aliases, tuple(names))
+        found = frozenset(p for p in written if has_memory(resolved.kind(n.Name(p))))
         self._mutated[key] = found
         return found
 
@@ -305,8 +312,7 @@ class World(Lookups):
         key = (id(target), kinds)
         if key not in self._reads_captured:
             self._reads_captured[key] = False  # a recursive call reads nothing that the function's own statements don't
-            is_ir = isinstance(target, n.Function)
-            resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
+            resolved = self.analysis_of(target, owner, kinds)
             self._reads_captured[key] = any(sources(resolved, s) for s in walk.statements(resolved.function.body))
         return self._reads_captured[key]
 
@@ -314,11 +320,15 @@ class World(Lookups):
         """A Python function in normal form."""
         return normal_form(fn)
 
-    def is_pure(self, site: Site) -> bool:
+    def is_pure(self, site: Site, operators: bool = True) -> bool:
         """Whether calling the user's function of this site has no effect."""
         from thunkad.compiled.effects import has_effects
 
-        return not has_effects(self, site.callee, site.kinds, set())
+        return not has_effects(self, site.callee, site.kinds, set(), operators)
+
+    def only_yields(self, site: Site) -> bool:
+        """The same for a generator, of which operators are taken to be those of numbers."""
+        return self.is_pure(site, False)
 
     # ------------------------------------------------------------ compiled callees
 
@@ -373,9 +383,11 @@ class World(Lookups):
                     slot.function, slot.owner = made.function, made.owner
                     self.load([made.function], [slot], made.owner)
                 return pair
-            resolved = self.analysis_of_ir(target, owner, kinds) if is_ir else self.analysis(target, kinds)
+            resolved = self.analysis_of(target, owner, kinds)
             pair.shadowed = shadowed_params(resolved, demand, results, sharing)
-            pair.writes = bool(written_params(find_aliases(resolved, sharing), demand))
+            aliases = find_aliases(resolved, sharing)
+            pair.written = written_params(aliases, demand)
+            pair.changes = not aliases.changed.isdisjoint(pair.written)
             generator = Generator(resolved, self, self.is_pure, reached, sharing)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse
@@ -410,17 +422,23 @@ class World(Lookups):
         self.names[wish] = count + 1
         return wish if not count else f"{wish}_{count}"
 
-    def pull(self, kept: bool = False) -> n.Ref:
-        """Run-time dispatch; ``kept``: what is passed may be written later, so residuals of it are copies."""
+    def pull(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref:
+        """Run-time dispatch; ``kept``: what is passed may be written later; ``shared``: by the callee."""
         self.late_now()
+        if shared:
+            dispatch = self.dispatch_shared
+            return n.Ref("pull_shared", dispatch.call_in_try if in_try else dispatch.call)
         return n.Ref("pull_kept", self.dispatch_kept.call) if kept else n.Ref("pull", self.dispatch.call)
 
     def updater(self, name: str) -> n.Ref:
         """In-place operators on what is known only at run time: ``update``, ``update_entry``, ``update_attribute``."""
         return n.Ref(name, getattr(self.dispatch, name))
 
-    def pull_packed(self) -> n.Ref:
+    def pull_packed(self, shared: bool = False, in_try: bool = False) -> n.Ref:
         self.late_now()
+        if shared:
+            dispatch = self.dispatch_shared
+            return n.Ref("pull_shared_packed", dispatch.packed_in_try if in_try else dispatch.packed)
         return n.Ref("pull_packed", self.dispatch.packed)
 
     def load(
@@ -434,7 +452,9 @@ class World(Lookups):
         for slot, name in zip(slots, names):
             slot.cell.cell_contents = loaded[name]
         for f in lifted:
-            self.lifted[loaded[emitted.printed[id(f)]]] = (f, owner)
+            made = loaded[emitted.printed[id(f)]]
+            self.lifted[made] = (f, owner)
+            remember_made(made, f)
         return [loaded[name] for name in names]
 
 

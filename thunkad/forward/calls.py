@@ -27,6 +27,7 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import cotangents
 from thunkad.runtime.dots import changeable, closure_dot, spread, spread_named, tangent_buffer, view_like
 from thunkad.tangents import Tangent
@@ -94,11 +95,8 @@ class Calls:
         elif site.how == "construct":
             self.construct(s, target, site)
         else:
-            message, hint = site.why or (
-                f"{name_of(site.callee)} has no rule and no Python source to look into",
-                "register one with thunkad.frule, or declare it constant with thunkad.non_differentiable",
-            )
-            raise NoRuleError(message, self.push.resolved.place(s.line), hint)
+            message, hint = site.why or no_rule_message(site.callee)
+            raise NoRuleError(message, self.push.resolved.place(s.line), hint.replace("rrule", "frule"))
 
     def with_site(self, s: n.Stmt, site: Site) -> n.Stmt:
         new = walk.map_stmt(s, lambda e: e)

@@ -24,7 +24,6 @@ from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequenc
 from thunkad.kinds.results import binary, element
 from thunkad.rules.entry import name_of
 from thunkad.runtime import dot_changes, moves
-from thunkad.runtime.shadows import unless_cut
 
 SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
     n.Ref(f.__name__, f)
@@ -32,7 +31,6 @@ SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
         dot_changes.set_entry, dot_changes.set_field, dot_changes.array_dot, dot_changes.change_dot, dot_changes.held
     )
 )  # fmt: skip
-UNLESS_CUT = n.Ref("unless_cut", unless_cut)
 CHOSEN, SPREAD_MASK = n.Ref("chosen", moves.chosen), n.Ref("spread", moves.spread)
 NOTHING = n.Const(0.0)
 
@@ -85,10 +83,9 @@ class Changes:
             return
         if type(root) is n.Name and root.id in push.moving:
             place = n.Index(push.dot(root), target.index) if type(target) is n.Index else None
-            if push.is_number(root.id):
+            plain = push.is_number(root.id) and push.kind(root.id).field in ("real", "complex")
+            if plain or (place is None and push.is_number(root.id)):
                 value = self.array_dot(s.value)
-                if push.kind(root.id).field not in ("real", "complex") and value != NOTHING:
-                    value = n.Call(UNLESS_CUT, (value, root, s.value))
                 push.emit(n.Store(n.Attr(push.dot(root), target.name) if place is None else place, value))
             elif type(target) is n.Index:
                 at = as_value(target.index)

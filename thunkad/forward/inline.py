@@ -146,7 +146,9 @@ def pure(s: n.Stmt) -> bool:
 
 #: Helpers of generated code that change something, or run code of the user's.
 _CHANGING = frozenset(
-    ("pop", "index_add", "accumulate", "pull", "pull_kept", "pull_packed", "change", "update", "update_entry",
+    ("pop", "index_add", "accumulate", "pull", "pull_kept", "pull_packed", "pull_shared", "pull_shared_packed",
+     "change",
+     "update", "update_entry",
      "update_attribute", "set_entry", "set_field", "change_dot", "next_dot", "take_stored", "take_moved", "take_entry")
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.analysis.writing import dispatched_writes
+from thunkad.analysis.writing import dispatched_writes, is_product
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Known, Num, Opaque
@@ -50,10 +50,16 @@ Ask = Callable[[Site], Summary]
 
 @record
 class Memory:
-    """Classes of names by representative; ``mutated`` holds the representatives of those that are changed in place."""
+    """Classes of names by representative; ``mutated`` holds the representatives of those that are changed in place.
+
+    ``made`` are the names of containers that the function itself makes, ``changed`` the changed names that are not:
+    what is only put into a list of the function's own stays as it is.
+    """
 
     parent: dict[str, str] = field(default_factory=dict)
     mutated: set[str] = field(default_factory=set)
+    made: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
 
     def find(self, x: str) -> str:
         root = x
@@ -70,11 +76,18 @@ class Memory:
             if a in self.mutated:
                 self.mutated.add(b)
 
-    def change(self, x: str) -> None:
+    def change(self, x: str, itself: bool = False) -> None:
+        """Note that memory in the class of ``x`` is changed; with ``itself``, not that of what it holds."""
         self.mutated.add(self.find(x))
+        if not itself or x not in self.made:
+            self.changed.add(x)
 
     def is_mutated(self, x: str) -> bool:
         return self.find(x) in self.mutated
+
+    def changed_classes(self) -> set[str]:
+        """The classes that are changed otherwise than by what the function does to containers that it made."""
+        return {self.find(x) for x in self.changed}
 
     def share(self, x: str, y: str) -> bool:
         return self.find(x) == self.find(y)
@@ -83,9 +96,20 @@ class Memory:
 def memory_of(resolved: Resolved, ask: Ask) -> Memory:
     """The classes of memory of a function in normal form."""
     run = _Run(resolved, ask)
+    run.memory.made = _made(resolved)
     for s in walk.statements(resolved.function.body):
         run.statement(s)
     return run.memory
+
+
+def _made(resolved: Resolved) -> set[str]:
+    """The names that are bound to displays of lists, sets and dicts, and to nothing else."""
+    made: set[str] = set()
+    other = {p.name for p in resolved.function.params} | set(resolved.function.captures)
+    for s in walk.statements(resolved.function.body):
+        display = type(s) is n.Assign and type(s.value) in (n.ListExpr, n.SetExpr, n.DictExpr)
+        (made if display else other).update(walk.writes(s))
+    return made - other
 
 
 def summary_of(resolved: Resolved, memory: Memory) -> Summary:
@@ -94,8 +118,9 @@ def summary_of(resolved: Resolved, memory: Memory) -> Summary:
     params = [*function.captures, *(p.name for p in function.params)]
     last = function.body[-1]
     result = set(walk.names(last.value)) if type(last) is n.Return else set()
+    changed = memory.changed_classes()
     return Summary(
-        frozenset(p for p in params if memory.is_mutated(p)),
+        frozenset(p for p in params if memory.find(p) in changed),
         frozenset(p for p in params if any(memory.share(p, r) for r in result)),
     )
 
@@ -115,11 +140,13 @@ class _Run:
                 if self.holds(y):
                     self.memory.union(x, y)
 
-    def change(self, e: n.Expr) -> None:
+    def change(self, e: n.Expr, replaces: bool = True) -> None:
+        """``replaces``: what ``e`` held is not changed but gives way to another value."""
+        itself = replaces and type(e) in (n.Index, n.Attr) and type(e.value) is n.Name  # type: ignore[union-attr]
         while type(e) in (n.Index, n.Attr):
             e = e.value  # type: ignore[union-attr]
         if type(e) is n.Name:
-            self.memory.change(e.id)
+            self.memory.change(e.id, itself)
 
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
@@ -135,10 +162,10 @@ class _Run:
         elif t is n.For:
             self.value(s.target, s.iter, site)
         elif t is n.Append:
-            self.memory.change(s.target)
+            self.memory.change(s.target, True)
             self.join(s.target, s.value)
         elif t in (n.Store, n.Update):
-            self.change(s.target)
+            self.change(s.target, replaces=t is n.Store)
             root = s.target
             while type(root) in (n.Index, n.Attr):
                 root = root.value
@@ -230,7 +257,7 @@ def makes_fresh(site: Site) -> bool:
     fn = site.callee
     if fn is np.conjugate:  # the method .conj() of a real array returns the array itself
         return False
-    if isinstance(fn, np.ufunc) or site.how == "constant":
+    if isinstance(fn, np.ufunc) or site.how == "constant" or (fn is np.einsum and is_product(site)):
         return True
     name = getattr(fn, "__name__", "")
     if name in _FRESH:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thunkad.adjoint.forward import CHECKED
 from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Resolved, Site
@@ -23,7 +24,7 @@ from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num, is_iterable
 from thunkad.runtime import arrays, dot_changes, dots
 from thunkad.runtime.shadows import Shadows
 
@@ -300,7 +301,9 @@ class Push:
 
     def loop(self, s: n.For) -> None:
         if s.target not in self.moving:
-            self.out.append(n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, line=s.line))
+            self.out.append(
+                n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, line=s.line, site=self.checked(s))
+            )
             return
         source = s.iter
         site = self.resolved.sites.get(id(s))
@@ -312,17 +315,23 @@ class Push:
             name = self.temporary(site.result)
             self.calls.call(n.Assign(name, s.iter, line=s.line), name, site)
             source = n.Name(name)
-        if not self.moves(source):
+        if not self.moves(source) or (site is not None and site.how == "constant"):
             body = [
                 n.Assign(self.dot_name(s.target), self.zero_of(s.target), site=TANGENT, line=s.line),
                 *self.block(s.body),
             ]
-            self.out.append(n.For(s.target, source, body, s.stop, s.count, line=s.line))
+            self.out.append(n.For(s.target, source, body, s.stop, s.count, line=s.line, site=self.checked(s)))
             return
         parts, count = self.names.new(f"{s.target}_dots"), s.count or self.names.new("k")
         self.emit(n.Assign(parts, n.Call(SPREAD, (self.dot(source), source)), site=TANGENT))
         first = n.Assign(self.dot_name(s.target), n.Index(n.Name(parts), n.Name(count)), site=TANGENT, line=s.line)
-        self.out.append(n.For(s.target, source, [first, *self.block(s.body)], s.stop, count, line=s.line))
+        self.out.append(
+            n.For(s.target, source, [first, *self.block(s.body)], s.stop, count, line=s.line, site=self.checked(s))
+        )
+
+    def checked(self, s: n.For) -> str | None:
+        """The mark of a loop that raises if what it runs over can't be, even if its body has nothing to do."""
+        return CHECKED if type(s.iter) is n.Name and not is_iterable(self.resolved.kind(s.iter)) else None
 
     def live_loop(self, s: n.For, site: Site | None, operands: list[n.Expr]) -> None:
         """A loop over what it changes: the tangent of each item is found when its iteration begins."""
@@ -336,7 +345,9 @@ class Push:
         self.emit(n.Assign(parts, n.Call(LIVE_DOTS, (how, given, n.TupleExpr(tuple(operands)))), site=TANGENT))
         following = n.Call(NEXT_DOT, (n.Name(parts), n.Name(s.target)))
         first = n.Assign(self.dot_name(s.target), following, site=TANGENT, line=s.line)
-        self.out.append(n.For(s.target, s.iter, [first, *self.block(s.body)], s.stop, s.count, line=s.line))
+        self.out.append(
+            n.For(s.target, s.iter, [first, *self.block(s.body)], s.stop, s.count, line=s.line, site=self.checked(s))
+        )
 
     def effect(self, s: n.Effect) -> None:
         site = self.resolved.sites.get(id(s))
@@ -347,7 +358,7 @@ class Push:
             self.keep(s)
         elif self.changes.library(s, None, e, site):
             return
-        elif site.how in ("inside", "lifted", "dynamic"):
+        elif site.how in ("inside", "lifted", "dynamic", "construct"):
             name = self.temporary(UNKNOWN)
             self.calls.call(n.Assign(name, e, line=s.line), name, site)
         else:

@@ -16,6 +16,8 @@ from thunkad.compiled.printed import (
     pull,
     pull_kept,
     pull_packed,
+    pull_shared,
+    pull_shared_packed,
     push,
     push_change,
     push_update,
@@ -26,6 +28,7 @@ from thunkad.compiled.printed import (
     update_entry,
 )
 from thunkad.compiled.push import Push
+from thunkad.compiled.shared import SharedPull
 from thunkad.compiled.world import World, namespace_of
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -126,6 +129,8 @@ class _Scope:
             return n.Ref(e.name, self.together.function(value.function, owner))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Pull):
             name = value.__func__.__name__
+            if isinstance(value.__self__, SharedPull):
+                return n.Ref(e.name, pull_shared if name.startswith("call") else pull_shared_packed)
             return n.Ref(e.name, pull_kept if value.__self__.kept and name == "call" else _DISPATCHERS[name])
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Push):
             return n.Ref(e.name, _OF_TANGENTS[value.__func__.__name__])

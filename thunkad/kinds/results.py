@@ -238,6 +238,8 @@ def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         return Tuple((PY_REAL, PY_INT)) if fn is math.frexp else PY_INT if fn in _MATH_INTS else PY_REAL
     if module == "cmath":
         return PY_COMPLEX
+    if module.startswith(("numpy.ma", "numpy.matrixlib")) or fn in (np.matrix, np.asmatrix, np.bmat):
+        return UNKNOWN  # which operators mean something else on: refused when the code runs
     if module == "numpy" or module.startswith("numpy."):
         return _numpy(fn, args, kwargs)
     owner = getattr(fn, "__objclass__", None)

@@ -22,29 +22,38 @@ Inside loops a piece that fails leaves them through their ``stop`` names, by :mo
 
 from __future__ import annotations
 
+import builtins
+
+import numpy as np
+
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.ir.live import Liveness, liveness
 from thunkad.normal.exits import left_early
-from thunkad.runtime.exceptions import enter, leave, matches
+from thunkad.runtime.exceptions import enter, leave, matches, shown, traceback_of
 
-_MUTATING = frozenset(
+MUTATING = frozenset(
     "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition "
     "add discard at copyto place putmask put_along_axis fill_diagonal write writelines send".split()
 )
 MATCHES, ENTER, LEAVE = n.Ref("matches", matches), n.Ref("enter", enter), n.Ref("leave", leave)
+SHOWN, TRACE = n.Ref("shown", shown), n.Ref("traceback_of", traceback_of)
+_LIBRARY = (np.ndarray, list, dict, str, tuple, set)  # their methods that are not named above change nothing
 _FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
 
 
-def cut_tries(function: n.Function, names: Names) -> n.Function:
-    """``function`` (with structured exits) with bodies of ``Try`` that handlers see all of or nothing of."""
+def cut_tries(function: n.Function, names: Names, careful: bool = False) -> n.Function:
+    """``function`` (with structured exits) with bodies of ``Try`` that handlers see all of or nothing of.
+
+    ``careful``: any function of the user's may change what it is given, and raise when it has changed some of it.
+    """
     if not any(type(s) is n.Try for s in walk.statements(function.body)):
         return function
     body = function.body
     while True:
         whole = n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
-        cutter = _Cutter(whole, liveness(whole, compound_only=True), names)
+        cutter = _Cutter(whole, liveness(whole, compound_only=True), names, careful)
         body = cutter.block(whole.body)
         if not cutter.changed:
             return whole
@@ -53,8 +62,8 @@ def cut_tries(function: n.Function, names: Names) -> n.Function:
 class _Cutter:
     """Cuts one ``Try``, an innermost one, in one walk."""
 
-    def __init__(self, function: n.Function, live: Liveness, names: Names) -> None:
-        self.function, self.live, self.names = function, live, names
+    def __init__(self, function: n.Function, live: Liveness, names: Names, careful: bool) -> None:
+        self.function, self.live, self.names, self.careful = function, live, names, careful
         self.changed = False
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
@@ -69,7 +78,7 @@ class _Cutter:
                     body = [y for x in s.body for y in self.written_out(x)]
                     out.append(n.Try(body, s.handler, s.orelse, s.types, s.error, line=s.line))
                     continue
-                out += _Pieces(self.function, s, self.seen(s), self.names).cut()
+                out += _Pieces(self.function, s, self.seen(s), self.names, self.careful).cut()
             else:
                 out.append(s)
         return out
@@ -83,10 +92,16 @@ class _Cutter:
         manager, error = n.Name(self.names.new("manager")), self.names.new("error")
         swallowed = n.Name(self.names.temporary())
         target = s.target or self.names.temporary()
-        left = n.Assign(swallowed.id, n.Call(LEAVE, (manager, n.Name(error))), line=s.line)
+        kind, told, trace = (n.Name(self.names.temporary()) for _ in range(3))
+        telling: list[n.Stmt] = [
+            n.Assign(told.id, n.Call(SHOWN, (n.Name(error),)), line=s.line),
+            n.Assign(kind.id, n.Call(n.Ref("type", type), (told,)), line=s.line),
+            n.Assign(trace.id, n.Call(TRACE, (told,)), line=s.line),
+        ]
+        left = n.Assign(swallowed.id, n.Call(LEAVE, (manager, kind, told, trace)), line=s.line)
         again: list[n.Stmt] = [n.Raise(n.Name(error), None, line=s.line)]
-        handler = [left, n.If(swallowed, [], again, line=s.line)]
-        orelse: list[n.Stmt] = [n.Effect(n.Call(LEAVE, (manager, n.Const(None))), line=s.line)]
+        handler = [*telling, left, n.If(swallowed, [], again, line=s.line)]
+        orelse: list[n.Stmt] = [n.Effect(n.Call(LEAVE, (manager, *(n.Const(None),) * 3)), line=s.line)]
         return [
             n.Assign(manager.id, s.item, line=s.line),
             n.Assign(target, n.Call(ENTER, (manager,)), line=s.line),
@@ -98,14 +113,15 @@ class _Cutter:
         return self.live.at_handler[id(s)]
 
     def has_to_be_cut(self, s: n.Try) -> bool:
-        return _Hazard(self.seen(s), own_objects(s.body)).after(s.body, False) is None
+        hazard = Hazard(self.seen(s), own_objects(s.body), self.careful)
+        return hazard.after(s.body, False) is None or (self.careful and hazard.called_late(s.body))
 
 
-class _Hazard:
+class Hazard:
     """Whether something may be raised when part of what can be seen has been done."""
 
-    def __init__(self, seen: frozenset[str], own: frozenset[str]) -> None:
-        self.seen, self.own = seen, own
+    def __init__(self, seen: frozenset[str], own: frozenset[str], careful: bool) -> None:
+        self.seen, self.own, self.careful = seen, own, careful
 
     def after(self, block: list[n.Stmt], dirty: bool) -> bool | None:
         """Whether something has been done after ``block`` if so (``dirty``) before it; None: it may raise meanwhile."""
@@ -145,7 +161,25 @@ class _Hazard:
             return True
         if type(s) is n.Delete and type(s.target) is n.Name:
             return s.target.id in self.seen
-        return changes(s, self.own)
+        return changes(s, self.own) or (self.careful and self.calls(s))
+
+    def calls(self, s: n.Stmt) -> bool:
+        """Whether ``s`` calls a function of the user's that may change something."""
+        call = s.value if type(s) in (n.Assign, n.Effect, n.Unpack) else None  # type: ignore[attr-defined]
+        return type(call) is n.Call and may_change(call, self.own)
+
+    def called_late(self, block: list[n.Stmt], begun: bool = False) -> bool:
+        """Whether such a function is called when part of the body has been done.
+
+        If it is left half-way, what it was given has been computed.
+        """
+        for s in block:
+            if begun and self.calls(s):
+                return True
+            if any(self.called_late(b, begun) for b in walk.blocks(s)):
+                return True
+            begun = begun or type(s) is not n.Comment
+        return False
 
 
 def own_objects(block: list[n.Stmt]) -> frozenset[str]:
@@ -178,15 +212,31 @@ def changes(s: n.Stmt, own: frozenset[str]) -> bool:
         return type(s.target) is not n.Name and _root(s.target) not in own
     if type(s) is n.Effect and type(s.value) is n.Call:
         call = s.value
-        if type(call.func) is n.Attr and call.func.name in _MUTATING:
+        if type(call.func) is n.Attr and call.func.name in MUTATING:
             return _root(call.func) not in own or type(call.func.value) is not n.Name
         return any(type(a) is not n.Const for a in call.args) and call.func != n.Global("print")
-    if type(s) is n.Assign and type(s.value) is n.Call:
-        call = s.value
-        if type(call.func) is n.Attr and call.func.name in _MUTATING:
+    if type(s) in (n.Assign, n.Unpack) and type(s.value) is n.Call:  # type: ignore[attr-defined]
+        call = s.value  # type: ignore[attr-defined]
+        if type(call.func) is n.Attr and call.func.name in MUTATING:
             return _root(call.func) not in own
         return any(k == "out" for k, _ in call.kwargs)
     return False
+
+
+def may_change(call: n.Call, own: frozenset[str]) -> bool:
+    """Whether a function of the user's may be called here, with something that it can change."""
+    given = [a for a in (*call.args, *(v for _, v in call.kwargs)) if not (type(a) is n.Name and a.id in own)]
+    func = call.func
+    if type(func) is n.Attr:
+        owner = _root(func)
+        if owner is None:  # a function of a module, or a method of a global object
+            return False
+        harmless = any(hasattr(cls, func.name) for cls in _LIBRARY) and func.name not in MUTATING
+        return owner not in own and not harmless
+    if type(func) is n.Global:
+        known = hasattr(builtins, func.id) and func.id != "next"
+        return not known and any(type(a) is not n.Const for a in given)
+    return type(func) is n.Name or func in (ENTER, LEAVE)
 
 
 def _root(e: n.Expr) -> str | None:
@@ -215,10 +265,10 @@ def may_raise(s: n.Stmt) -> bool:
 class _Pieces:
     """The pieces of one ``Try``; a piece that fails leaves the block that they make together."""
 
-    def __init__(self, function: n.Function, s: n.Try, seen: frozenset[str], names: Names) -> None:
+    def __init__(self, function: n.Function, s: n.Try, seen: frozenset[str], names: Names, careful: bool) -> None:
         self.function, self.whole, self.seen, self.names = function, s, seen, names
         self.own = own_objects(s.body)
-        self.hazard = _Hazard(seen, self.own)
+        self.hazard = Hazard(seen, self.own, careful)
         self.failed = names.new("failed")
         self.error = names.new("error") if s.error is not None else None
 
@@ -240,6 +290,9 @@ class _Pieces:
                 piece = []
                 out += self.descend(s)
                 continue
+            if self.hazard.careful and self.hazard.calls(s):
+                out += self.protected(piece)
+                piece = []
             piece.append(s)
             if self.hazard.shows(s):
                 out += self.protected(piece)

@@ -39,6 +39,8 @@ def _yield(b: Builder, node: Any) -> n.Expr:
 
 @lowers("YieldFrom")
 def _yield_from(b: Builder, node: Any) -> n.Expr:
+    if not getattr(node, "unused", False) and type(node.value).__name__ not in ("List", "Tuple", "ListComp"):
+        b.unsupported(node, "the value of 'yield from' can't be differentiated", "Compute it by a function of its own.")
     give = _give(b, node)
     inner = generator_call(b, node.value)
     if inner is not None:

@@ -32,7 +32,13 @@ from thunkad.runtime.unbound import Unbound
 MATCHES = n.Ref("matches", exceptions.matches)
 ENTER = n.Ref("enter", exceptions.enter)
 LEAVE = n.Ref("leave", exceptions.leave)
+SHOWN, TRACE = n.Ref("shown", exceptions.shown), n.Ref("traceback_of", exceptions.traceback_of)
+NO_ERROR = (n.Const(None), n.Const(None), n.Const(None))
 UNBOUND = n.Ref("Unbound", Unbound)
+PLAIN = (
+    "errstate", "printoptions", "catch_warnings", "redirect_stdout", "redirect_stderr", "open", "Lock", "RLock",
+    "localcontext",
+)  # fmt: skip
 
 
 @lowers("Try")
@@ -195,7 +201,7 @@ def _item(b: Builder, items: list[Any], body: list[Any]) -> None:
     item, *rest = items
     line = b.line
     target = item.optional_vars
-    if _may_swallow(item.context_expr):
+    if not _is_plain(item.context_expr):
         manager = b.atom(item.context_expr)
         manager = b.temp(manager) if type(manager) is not n.Name or manager.id not in b.stable else manager
         entered = b.temp(n.Call(ENTER, (manager,)))
@@ -207,10 +213,10 @@ def _item(b: Builder, items: list[Any], body: list[Any]) -> None:
         b.line = line
 
         def after_error(error: str) -> None:
-            swallowed = b.temp(n.Call(LEAVE, (manager, n.Name(error))))
+            swallowed = b.temp(n.Call(LEAVE, (manager, *after_exception(b, error))))
             b.emit(n.If(swallowed, [], [n.Raise(n.Name(error), None, line=line)]))
 
-        _protect(b, protected, after_error, lambda: b.emit(n.Effect(n.Call(LEAVE, (manager, n.Const(None))))))
+        _protect(b, protected, after_error, lambda: b.emit(n.Effect(n.Call(LEAVE, (manager, *NO_ERROR)))))
         return
     manager = b.expression(item.context_expr)
     b.calls += 1
@@ -224,8 +230,15 @@ def _item(b: Builder, items: list[Any], body: list[Any]) -> None:
     b.emit(n.With(manager, name, block))
 
 
-def _may_swallow(node: Any) -> bool:
-    """Whether the manager is spelled like the one of Python's whose purpose is to swallow exceptions."""
+def after_exception(b: Any, error: str) -> tuple[n.Expr, ...]:
+    """What ``__exit__`` is told of an exception."""
+    shown = b.temp(n.Call(SHOWN, (n.Name(error),)))
+    kind = b.temp(n.Call(n.Ref("type", type), (shown,)))
+    return kind, shown, b.temp(n.Call(TRACE, (shown,)))
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether the manager is spelled like one of the library's that swallows nothing and has no value to follow."""
     if type(node).__name__ != "Call":
         return False
-    return getattr(node.func, "attr", getattr(node.func, "id", None)) == "suppress"
+    return getattr(node.func, "attr", getattr(node.func, "id", None)) in PLAIN

@@ -18,6 +18,8 @@ IMPORT = n.Ref("import_module", importlib.import_module)
 
 @lowers("Expr")
 def _effect(b: Builder, node: Any) -> None:
+    if type(node.value).__name__ == "YieldFrom":
+        node.value.unused = True
     if type(node.value).__name__ != "Constant":
         value = b.expression(node.value)
         if type(value) is not n.Const:

@@ -27,7 +27,7 @@ from thunkad.records import record
 from thunkad.runtime.unbound import Unbound
 
 
-def version(function: n.Function, names: Names) -> n.Function:
+def version(function: n.Function, names: Names, careful: bool = False) -> n.Function:
     """``function`` in normal form with versions (see ``docs/internals.md``).
 
     Parameters
@@ -36,6 +36,8 @@ def version(function: n.Function, names: Names) -> n.Function:
         Lowered, with structured exits; it is left as it is.
     names : Names
         Names that are taken; it learns those that are chosen here.
+    careful : bool
+        See :func:`thunkad.normal.guarded.cut_tries`.
 
     Returns
     -------
@@ -44,12 +46,12 @@ def version(function: n.Function, names: Names) -> n.Function:
     names.reserve(walk.taken_names(function))
     # facts are keyed by the identity of a statement, and earlier passes may have put one statement into two blocks
     function = _with_body(function, [walk.map_stmt(s, lambda e: e) for s in function.body])
-    function = cut_tries(function, names)
+    function = cut_tries(function, names, careful)
     function = _with_body(function, move_tests(function.body, liveness(function, compound_only=True), names))
     soft: dict[str, None] = {}
     while True:
         attempt = names.copy()
-        walker = _Versioner(function, attempt, soft)
+        walker = _Versioner(function, attempt, soft, careful)
         body = walker.function_body()
         if not walker.uncertain:
             names.__dict__.update(attempt.__dict__)
@@ -88,10 +90,8 @@ _Claims = dict[str, _Join]
 class _Versioner:
     """One attempt at a function.  ``soft``: variables that start out as ``Unbound``."""
 
-    def __init__(self, function: n.Function, names: Names, soft: dict[str, None]) -> None:
-        self.function = function
-        self.names = names
-        self.soft = soft
+    def __init__(self, function: n.Function, names: Names, soft: dict[str, None], careful: bool) -> None:
+        self.function, self.names, self.soft, self.careful = function, names, soft, careful
         self.live = liveness(function, compound_only=True)
         self.uncertain: dict[str, None] = {}
         self.deleted = {  # variables that may be read after a `del`
@@ -218,7 +218,8 @@ class _Versioner:
     def _nested(self, e: n.Expr) -> n.Expr:
         """``e`` with the functions of its closures versioned, in namespaces of their own."""
         if type(e) is n.Closure:
-            return n.Closure(version(e.function, Names(self.names.taken)), e.captures, e.defaults, e.kw_defaults)
+            inner = version(e.function, Names(self.names.taken), self.careful)
+            return n.Closure(inner, e.captures, e.defaults, e.kw_defaults)
         return e if type(e) in n.ATOMS else walk.map_expr(e, self._nested)
 
     def _guard(self, var: str, name: str, line: int) -> list[n.Stmt]:

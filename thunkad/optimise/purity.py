@@ -22,7 +22,8 @@ _PURE_BUILTINS = frozenset(
 )  # fmt: skip
 #: Helpers of generated code that change something, or run code of the user's.
 CHANGING = frozenset(
-    ("pop", "index_add", "pull", "pull_kept", "pull_packed", "accumulate", "take_entry", "take_stored", "insert",
+    ("pop", "index_add", "pull", "pull_kept", "pull_shared", "pull_packed", "pull_shared_packed", "accumulate",
+     "take_entry", "take_stored", "insert",
      "reverse", "update", "update_entry", "update_attribute", "take_moved", "change")
 )  # fmt: skip
 _WHOLE_REDUCTIONS = (np.sum, np.mean, np.std, np.var, np.prod)
@@ -84,7 +85,9 @@ def callee_is_pure(site: Site) -> bool:
 def has_shape_story(site: Site) -> bool:
     """Whether dropping the call hides no error of shape: it can't have one, or its check is known."""
     fn = site.callee
-    if isinstance(fn, np.ufunc) or site.how == "constant":
+    if isinstance(fn, np.ufunc):
+        return fn.signature is None or fn is np.matmul
+    if site.how == "constant":
         return True
     if fn in _WHOLE_REDUCTIONS:
         return len(site.args) == 1 and not site.kwargs
@@ -113,7 +116,8 @@ def shape_check(s: n.Stmt) -> n.Expr | None:
     if site.callee is np.matmul or (site.infix and type(value) is n.Binary and value.op == "@"):
         return n.Call(MATMUL_SHAPE, site.args)
     operands = list(dict.fromkeys(arrays_of(site)))
-    if (site.infix or isinstance(site.callee, np.ufunc) or site.callee is np.where) and len(operands) > 1:
+    elementwise = isinstance(site.callee, np.ufunc) and site.callee.signature is None
+    if (site.infix or elementwise or site.callee is np.where) and len(operands) > 1:
         if any(isinstance(k, (Tuple, Sequence)) for k in site.kinds):
             return None
         return n.Call(BROADCAST, tuple(operands))

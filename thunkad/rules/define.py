@@ -10,12 +10,13 @@ import functools
 import importlib
 import inspect
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from thunkad.errors import RuleError
+from thunkad.errors import RuleError, RuleWarning
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of, place_of_user
 from thunkad.rules.resolve import ambiguous
 from thunkad.rules.signatures import as_signature, covers, meet, read_early, signature_types
@@ -45,12 +46,12 @@ def rrule(fn: Any, *, keep_thunks: bool = False, surrogate: bool = False, layer:
 
     target = target_of_rule(fn)
 
-    def register(rule: F) -> F:
+    def keep(rule: F) -> F:
         _check_parameters(fn, rule)
-        _add(Entry(RRULE, target, rule, layer, keep_thunks=keep_thunks, surrogate=surrogate))
+        register(Entry(RRULE, target, rule, layer, keep_thunks=keep_thunks, surrogate=surrogate))
         return rule
 
-    return register
+    return keep
 
 
 def frule(fn: Any, *, layer: str = "user") -> Callable[[F], F]:
@@ -62,11 +63,11 @@ def frule(fn: Any, *, layer: str = "user") -> Callable[[F], F]:
 
     target = target_of_rule(fn)
 
-    def register(rule: F) -> F:
-        _add(Entry(FRULE, target, rule, layer))
+    def keep(rule: F) -> F:
+        register(Entry(FRULE, target, rule, layer))
         return rule
 
-    return register
+    return keep
 
 
 def scalar_rule(fn: Any, *partials: Callable[..., Any], layer: str = "user") -> None:
@@ -83,20 +84,20 @@ def scalar_rule(fn: Any, *partials: Callable[..., Any], layer: str = "user") -> 
     if not partials or not all(callable(p) for p in partials):
         raise RuleError(f"scalar_rule({name_of(fn)}, …) needs the partial derivatives as functions of (result, *args)")
     with TABLE.bulk():
-        _add(Entry(RRULE, fn, _elementwise_rrule(fn, partials), layer, types=(), partials=partials))
-        _add(Entry(FRULE, fn, _elementwise_frule(fn, partials), layer, types=(), partials=partials))
+        register(Entry(RRULE, fn, _elementwise_rrule(fn, partials), layer, types=(), partials=partials))
+        register(Entry(FRULE, fn, _elementwise_frule(fn, partials), layer, types=(), partials=partials))
 
 
 def non_differentiable(*fns: Any, layer: str = "user") -> None:
     """Declare that no derivative flows through these functions: their results are constants."""
     with TABLE.bulk():
         for fn in fns:
-            _add(Entry(NON_DIFFERENTIABLE, target_of_rule(fn), None, layer, types=()))
+            register(Entry(NON_DIFFERENTIABLE, target_of_rule(fn), None, layer, types=()))
 
 
 def opt_out(fn: Any, *types_: Any, layer: str = "user") -> None:
     """Say "no rule here: look inside ``fn``" for arguments of these types (for all arguments when none are given)."""
-    _add(Entry(OPT_OUT, target_of_rule(fn), None, layer, types=as_signature(types_)))
+    register(Entry(OPT_OUT, target_of_rule(fn), None, layer, types=as_signature(types_)))
 
 
 def opt_in(fn: Any, *types_: Any, layer: str = "user") -> None:
@@ -114,11 +115,11 @@ def alternative(fn: Any, *, types: tuple[Any, ...] = (), layer: str = "user") ->
     ``types`` are those of the leading arguments for which it holds.
     """
 
-    def register(body: F) -> F:
-        _add(Entry(ALTERNATIVE, target_of_rule(fn), body, layer, types=as_signature(types)))
+    def keep(body: F) -> F:
+        register(Entry(ALTERNATIVE, target_of_rule(fn), body, layer, types=as_signature(types)))
         return body
 
-    return register
+    return keep
 
 
 def target_of_rule(fn: Any) -> Any:
@@ -143,7 +144,7 @@ def target_of_rule(fn: Any) -> Any:
     return fn
 
 
-def _add(entry: Entry) -> None:
+def register(entry: Entry) -> None:
     """Put ``entry`` into the table, unless it would be ambiguous with another one of the user's."""
     if entry.layer == "user":
         _refuse_objects(entry.target)
@@ -154,6 +155,7 @@ def _add(entry: Entry) -> None:
         with TABLE.lock:
             _check_unambiguous(entry)
             TABLE.add(entry)
+        _warn_of_opt_out(entry)
     else:
         TABLE.add(entry)
 
@@ -171,6 +173,21 @@ def _refuse_objects(fn: Any) -> None:
             f"{fn!r} is an object that is called, and rules are for functions",
             hint=f"register the rule for {cls.__qualname__}.__call__; its first parameter is the object",
         )
+
+
+def _warn_of_opt_out(entry: Entry) -> None:
+    """Say so if the registration has no effect, since an opt-out for the same types goes before it."""
+    if entry.kind not in (RRULE, FRULE, NON_DIFFERENTIABLE):
+        return
+    for other in TABLE.pending(entry.target):
+        if other.kind == OPT_OUT and other.layer == "user" and signature_types(other) == signature_types(entry):
+            name = name_of(entry.target)
+            warnings.warn(
+                f"this registration for {name} has no effect: an opt-out (thunkad.opt_out) for the same types is there "
+                f"already and goes before it; thunkad.opt_in takes the opt-out back",
+                RuleWarning,
+                stacklevel=4,
+            )
 
 
 def one_spelling(fn: Any) -> Any:

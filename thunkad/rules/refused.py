@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.rules.entry import name_of
+from thunkad.runtime.exceptions import enter
 
 #: Why a callee is refused, by the callee.
 REASONS: dict[Any, str] = {}
@@ -43,6 +44,11 @@ def reason_for(fn: Any) -> str | None:
 
 def no_rule_message(fn: Any) -> tuple[str, str]:
     """The message and the hint of the error for a callee without a rule."""
+    if fn is enter:
+        return (
+            "a context manager made from a value that is differentiated, whose 'as' value is used, is not supported",
+            "compute the value outside of the 'with' statement, or write the manager as a class",
+        )
     reason = reason_for(fn)
     if reason is not None:
         return (

@@ -15,7 +15,7 @@ from thunkad.errors import AmbiguousRuleError
 from thunkad.kinds.lattice import Instance, Known, Lifted, Mapping, Method, Num, Opaque, Partial, Sequence, Tuple
 from thunkad.records import record
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
-from thunkad.rules.signatures import ArrayOf, Signature, Type, covers, narrower, show, signature_types
+from thunkad.rules.signatures import ArrayOf, Signature, Type, accepts, covers, narrower, show, signature_types
 from thunkad.rules.table import Snapshot
 
 
@@ -287,7 +287,7 @@ def _class_fits(possible: Any, wanted: Type) -> bool | None:
             if not issubclass(possible.cls, np.ndarray):
                 return False
             return None if possible.scalar is None else issubclass(possible.scalar, wanted.scalar)
-        return issubclass(possible.cls, wanted)
+        return accepts(wanted, possible.cls)
     if isinstance(possible, _AnyArray):
         if isinstance(wanted, ArrayOf):
             return issubclass(possible.scalar, wanted.scalar)

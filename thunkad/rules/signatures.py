@@ -184,7 +184,16 @@ def narrower(special: Type, general: Type) -> bool:
         if isinstance(general, ArrayOf):
             return issubclass(special.scalar, general.scalar)
         return issubclass(np.ndarray, general)
-    return not isinstance(general, ArrayOf) and issubclass(special, general)
+    return not isinstance(general, ArrayOf) and accepts(general, special)
+
+
+#: What an annotation stands for beside its own class: as type checkers read it (PEP 484).
+_TOWER: dict[Any, tuple[type, ...]] = {float: (int,), complex: (float, int)}
+
+
+def accepts(annotation: type, cls: type) -> bool:
+    """Whether a parameter annotated with a class takes objects of class ``cls``; ``float`` takes an ``int`` too."""
+    return issubclass(cls, annotation) or issubclass(cls, _TOWER.get(annotation, ()))
 
 
 def covers(general: Signature, special: Signature) -> bool:

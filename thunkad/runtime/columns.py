@@ -6,21 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import ArgumentError
-from thunkad.tangents import AbstractZero
+from thunkad.errors import ArgumentError, NonScalarOutputError
+from thunkad.tangents import NO_TANGENT, AbstractZero
 
 
-def directions(args: tuple[Any, ...], number: int) -> list[tuple[Any, ...]]:
-    """Tangents for all arguments, one set for each element of argument ``number``."""
+def directions(args: tuple[Any, ...], number: int, unit: complex | None = None) -> list[tuple[Any, ...]]:
+    """Tangents for all arguments, one set for each element of argument ``number``: ``unit`` there, zero elsewhere."""
     x = args[number]
     if not isinstance(x, (float, int, complex, np.ndarray, np.generic)):
         raise ArgumentError(
             "a Jacobian by forward mode and a Hessian need an argument that is a number or an array",
             hint="put the parameters into one array, or use mode='reverse'",
         )
+    if unit is None and np.iscomplexobj(x):
+        raise ArgumentError(
+            "a Hessian by complex numbers, and a derivative of a Jacobian by them, is not one matrix",
+            hint="take the real and the imaginary part as two arguments",
+        )
     number = number % len(args)
     shape = np.shape(x)
     basis = np.eye(np.size(x), dtype=np.result_type(np.asarray(x).dtype, np.float16))
+    if unit is not None:
+        basis = basis * unit
     before, after = (None,) * number, (None,) * (len(args) - number - 1)
     return [(*before, np.reshape(row, shape) if shape else row[0], *after) for row in basis]
 
@@ -34,10 +41,41 @@ def side_by_side(columns: list[Any], shape: tuple[int, ...]) -> Any:
     if isinstance(like, dict):
         return {k: side_by_side([c[k] for c in columns], shape) for k in like}
     if not shape:
-        return like
+        return NO_TANGENT if isinstance(like, AbstractZero) else like
     if 0 in shape:
         return np.zeros(np.shape(like) + shape)
+    if isinstance(like, AbstractZero):
+        return NO_TANGENT  # of a part of the result that has no derivative
     return np.reshape(np.stack([np.asarray(c) for c in columns], axis=-1), np.shape(like) + shape)
+
+
+def by_complex(one: Any, turned: Any) -> Any:
+    """The derivatives by complex numbers from those in the directions 1 and i, entry by entry.
+
+    Of a real result ``∂y/∂a + i ∂y/∂b`` for ``z = a + i b``, as in a gradient; of a complex one ``dy/dz``, if it has
+    that.
+    """
+    if isinstance(one, (list, tuple)):
+        parts = [by_complex(a, b) for a, b in zip(one, turned)]
+        return type(one)(*parts) if hasattr(one, "_fields") else type(one)(parts)
+    if isinstance(one, dict):
+        return {k: by_complex(v, turned[k]) for k, v in one.items()}
+    if isinstance(one, AbstractZero):
+        return one
+    if not np.iscomplexobj(one):
+        return one + 1j * turned
+    check_holomorphic(one, turned)
+    return one
+
+
+def check_holomorphic(one: Any, turned: Any) -> None:
+    """Refuse derivatives in the directions 1 and i of which the second is not i times the first."""
+    size = np.max(np.abs(one), initial=0.0) + np.max(np.abs(turned), initial=0.0)
+    if np.any(np.abs(turned - 1j * one) > 100 * np.finfo(np.asarray(one).dtype).eps ** 0.75 * size):
+        raise NonScalarOutputError(
+            "a complex function of complex numbers that is not holomorphic has no Jacobian in one complex matrix",
+            hint="take real and imaginary parts as arguments and results, or use vjp or jvp",
+        )
 
 
 def column(matrix_bar: Any, k: int, shape: tuple[int, ...]) -> Any:

@@ -218,6 +218,15 @@ def scalar_seed(value: Any) -> Any:
     )
 
 
+def check_result(value: Any, what: str) -> None:
+    """Refuse a result that as a whole has no derivative: None, a string."""
+    if value is None or isinstance(value, (str, bytes)):
+        raise NonScalarOutputError(
+            f"{what} needs a function that returns numbers or arrays, but the output is {describe(value)}",
+            hint="does a return statement miss?" if value is None else "return the numbers that it was made from",
+        )
+
+
 def describe(value: Any) -> str:
     if value is None:
         return "None"
@@ -255,6 +264,8 @@ def project(x_bar: Any, x: Any) -> Any:
 def _project_structure(x_bar: Any, x: Any) -> Any:
     """The gradient of a container or object in its structure, in fresh memory; ``NoTangent`` for leaves without one."""
     if isinstance(x, dict):
+        if type(x_bar) is dict:
+            return {k: _leaf(x_bar.get(k, ZERO), v) for k, v in x.items()}
         return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*(_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
@@ -271,6 +282,8 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
 
 
 def _leaf(x_bar: Any, x: Any) -> Any:
+    if type(x_bar) is type(x) is float:
+        return x_bar
     found = project_copy(x_bar, x)
     return NO_TANGENT if isinstance(found, AbstractZero) else found
 

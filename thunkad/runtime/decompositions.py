@@ -223,17 +223,19 @@ def eigenvectors_for(w: Any, a: Any) -> Any:
     LAPACK may order eigenvalues otherwise when it computes no vectors.
     """
     found, v = np.linalg.eig(a)
-    if np.array_equal(found, w):
-        return v
-    flat_w, flat_found, flat_v = (np.reshape(x, (-1, *np.shape(x)[np.ndim(w) - 1 :])) for x in (w, found, v))
-    ordered = np.empty_like(flat_v)
-    for k in range(len(flat_w)):
-        free = list(range(flat_w.shape[-1]))
-        for j, value in enumerate(flat_w[k]):
-            nearest = min(free, key=lambda i: abs(flat_found[k, i] - value))
+    return np.take_along_axis(v, matching(w, found)[..., None, :], axis=-1)
+
+
+def matching(w: Any, found: Any) -> Any:
+    """For each eigenvalue in ``w`` the place of the nearest in ``found`` that is not taken yet."""
+    order = np.zeros(np.shape(w), int)
+    for at in np.ndindex(*np.shape(w)[:-1]):
+        free = list(range(np.shape(w)[-1]))
+        for j, value in enumerate(w[at]):
+            nearest = min(free, key=lambda i: abs(found[at][i] - value))
             free.remove(nearest)
-            ordered[k, :, j] = flat_v[k, :, nearest]
-    return np.reshape(ordered, np.shape(v))
+            order[(*at, j)] = nearest
+    return order
 
 
 def eigvals_bar(y_bar: Any, y: Any, a: Any) -> Any:
@@ -299,7 +301,7 @@ def svd_bar(y_bar: Any, y: Any, a: Any, compute_uv: bool = True, hermitian: bool
         outside = outside + u @ conjugate_transpose((v_bar - v @ overlap) * reciprocal[..., None, :])
         phase, turned = phase + _phases(overlap), turned - _phases(overlap)
     if np.iscomplexobj(a):
-        require_invariant(phase, "the phase of the singular vectors", *(x for x in (u_bar, v_bar) if not is_zero(x)))
+        require_invariant(phase, "the phase of the singular vectors", *[x for x in (u_bar, v_bar) if not is_zero(x)])
         inner = inner + _as_diagonal(0.5j * turned * reciprocal)
     a_bar = u @ inner @ v_adj + outside
     return hermitian_part(a_bar) if hermitian else a_bar

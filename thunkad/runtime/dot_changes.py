@@ -46,6 +46,10 @@ def set_entry(x_dot: Any, key: Any, y_dot: Any, x: Any, y: Any) -> None:
         x_dot[key] = spread(y_dot, y)
     elif isinstance(x_dot, (list, dict)):
         x_dot[key] = held(y_dot, y)
+    elif isinstance(x, (tuple, float, int, complex, str)):
+        return  # what the primal does raises
+    elif isinstance(x, np.ndarray) and x.dtype.kind not in "iufc":
+        return  # truths, texts and objects have no tangent
     elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):
         raise _unfollowed(x_dot)
 
@@ -163,6 +167,8 @@ def change_array(x_dot: Any, x: Any, name: str, args: Args, arg_dots: Args, kwar
     elif name == "partition":
         axis = args[1] if len(args) > 1 else kwargs.get("axis", -1)
         x_dot[...] = np.take_along_axis(x_dot, np.argpartition(x, args[0], axis=axis), axis)
+    elif name == "__setitem__":
+        set_entry(x_dot, args[0], arg_dots[1], x, args[1])
     elif name == "put":
         x_dot.put(args[0], array_dot(arg_dots[1], args[1]), *args[2:], **kwargs)
     else:

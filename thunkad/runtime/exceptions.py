@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from thunkad.errors import UnsupportedSyntaxError
+import numpy as np
+
+from thunkad.errors import ThunkadError, UnsupportedSyntaxError
+from thunkad.tangents import ZERO
 
 
 def matches(error: BaseException, types: Any) -> bool:
@@ -22,12 +25,60 @@ def enter(manager: Any) -> Any:
     return type(manager).__enter__(manager)
 
 
-def leave(manager: Any, error: BaseException | None) -> bool:
+def entered(manager: Any) -> Any:
+    """The same for a manager of the library's, of which no derivative is known."""
+    value = enter(manager)
+    if isinstance(value, (float, complex, np.ndarray, np.generic)):
+        raise UnsupportedSyntaxError(
+            f"the value of the context manager {type(manager).__name__}, which is known only at run time, is used",
+            hint="compute the value outside of the 'with' statement, or write the manager as a class",
+        )
+    return value
+
+
+def leave(manager: Any, kind: Any, error: BaseException | None, traceback: Any) -> Any:
     """End the block of ``manager``; whether it swallows ``error``."""
-    if error is None:
-        type(manager).__exit__(manager, None, None, None)
-        return True
-    return bool(type(manager).__exit__(manager, type(error), error, error.__traceback__))
+    return type(manager).__exit__(manager, kind, error, traceback)
+
+
+def shown(error: BaseException) -> BaseException:
+    """The exception itself, of which only is seen that it was raised."""
+    return error
+
+
+def traceback_of(error: BaseException) -> Any:
+    return error.__traceback__
+
+
+def note(raised: list[BaseException], error: BaseException) -> None:
+    """Hand over what a function raised to its caller."""
+    raised.append(error)
+
+
+def raise_noted(raised: list[BaseException]) -> None:
+    """Raise what a function has handed over."""
+    if raised:
+        raise raised.pop()
+
+
+def if_reached(count: int, reverse: Any, saved: Any, *rest: Any) -> Any:
+    """The reverse half of a call in a body that was left: of one that was not reached (``saved`` is None) nothing."""
+    if saved is not None:
+        return reverse(saved, *rest)
+    return ZERO if count == 1 else (ZERO,) * count
+
+
+def in_one_go(name: str, half: Any, *args: Any) -> Any:
+    """Call the forward half of a function that must not raise once it has changed something."""
+    try:
+        return half(*args)
+    except ThunkadError:
+        raise
+    except Exception as error:
+        raise UnsupportedSyntaxError(
+            f"{name} raised {error!r} inside a 'try', after it may have changed what it was given",
+            hint="raise before anything is changed, or make it a function or method that is called by its name",
+        ) from error
 
 
 class Unswallowing:

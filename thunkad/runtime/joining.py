@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import is_zero, rounds, shape_only, unbroadcast, zeros
-from thunkad.tangents import ZERO
+from thunkad.runtime.cotangents import entry
+from thunkad.tangents import NO_TANGENT, ZERO
 
 
 def join_bar(
@@ -69,7 +70,10 @@ def append_bars(y_bar: Any, arr: Any, values: Any, axis: Any = None) -> Any:
 
 def append_dot(arr_dot: Any, values_dot: Any, arr: Any, values: Any, axis: Any = None) -> Any:
     """The tangent of ``np.append``."""
-    first, second = (np.zeros(np.shape(x)) if is_zero(d) else d for d, x in ((arr_dot, arr), (values_dot, values)))
+    first, second = [
+        np.zeros(np.shape(x), np.result_type(np.asarray(x).dtype, np.float16)) if is_zero(d) else d
+        for d, x in ((arr_dot, arr), (values_dot, values))
+    ]
     return np.append(first, second, axis)
 
 
@@ -156,3 +160,31 @@ def fill_bar(y_bar: Any, fill_value: Any, y: Any) -> Any:
 def fill_dot(fill_value_dot: Any, fill_value: Any, y: Any) -> Any:
     """The tangent of an array ``y`` filled with a value."""
     return ZERO if rounds(fill_value, y.dtype) else np.broadcast_to(fill_value_dot, np.shape(y))
+
+
+def brackets_bar(y_bar: Any, brackets: Any, key: Any) -> Any:
+    """The cotangent of the entries in ``np.r_[key]`` or ``np.c_[key]``, which only places them."""
+    parts = key if isinstance(key, tuple) else (key,)
+    numbers, total = [], 0
+    for part in parts:
+        if isinstance(part, str):
+            numbers.append(part)
+        else:
+            size = np.size(part)
+            numbers.append(np.reshape(np.arange(total, total + size), np.shape(part)))
+            total += size
+    source = brackets[tuple(numbers)]
+    flat = np.zeros(total, np.result_type(y_bar))
+    flat[np.ravel(source)] = np.ravel(y_bar)
+    bars = []
+    for part, places in zip(parts, numbers):
+        bars.append(NO_TANGENT if isinstance(part, str) else flat[places])
+    return tuple(bars) if isinstance(key, tuple) else bars[0]
+
+
+def brackets_dot(key_dot: Any, brackets: Any, key: Any) -> Any:
+    """The tangent of ``np.r_[key]`` or ``np.c_[key]``."""
+    parts = key if isinstance(key, tuple) else (key,)
+    dots = [entry(key_dot, k) for k in range(len(parts))] if isinstance(key, tuple) else [key_dot]
+    placed = [part if isinstance(part, str) else zeros(part) if is_zero(dot) else dot for part, dot in zip(parts, dots)]
+    return brackets[tuple(placed)]

@@ -155,7 +155,7 @@ def cond_gradient(y: Any, x: Any, p: Any = None) -> Any:
             weights = -weights * _as_norms(y)[..., 0] ** 2
         return (u * weights[..., None, :]) @ vh
     inverse = np.linalg.inv(x)
-    inner, outer = (np.linalg.norm(m, p, axis=(-2, -1)) for m in (x, inverse))
+    inner, outer = np.linalg.norm(x, p, axis=(-2, -1)), np.linalg.norm(inverse, p, axis=(-2, -1))
     adjoint = conjugate_transpose(inverse)
     through_inverse = adjoint @ norm_gradient(outer, inverse, p, (-2, -1)) @ adjoint
     return _as_norms(outer) * norm_gradient(inner, x, p, (-2, -1)) - _as_norms(inner) * through_inverse

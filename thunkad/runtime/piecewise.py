@@ -59,7 +59,10 @@ def clip_dot(a: Any, low: Any, high: Any, a_dot: Any, low_dot: Any, high_dot: An
         total = total + clip_low_part(low_dot, a, low, high)
     if high is not None and not isinstance(high_dot, AbstractZero):
         total = total + clip_high_part(high_dot, a, low, high)
-    return total
+    if isinstance(total, AbstractZero):
+        return total
+    dtype = np.result_type(*[x for x in (a, low, high) if x is not None])
+    return np.asarray(total, dtype)[()] if dtype.kind == "f" else total
 
 
 def clip_inside(a: Any, low: Any, high: Any) -> Any:

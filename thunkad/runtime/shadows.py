@@ -233,13 +233,18 @@ class Shadows:
         if isinstance(x, (list, tuple, dict, Then)):
             return add(x_bar, self._moved(x))
         if isinstance(x, functools.partial):
-            func, named = self.of(x), self.of(x.keywords)
-            fields = {"func": func.pop("func", ZERO), "args": self.take(x.args, ZERO), "keywords": dict(named)}
+            func, named, slots = self.of(x), self.of(x.keywords), self.of(x.args)
+            held = tuple(map(self._number_taken, x.args, slots))  # what has memory keeps its shadow
+            fields = {"func": func.pop("func", ZERO), "args": held, "keywords": dict(named)}
             named.clear()
+            slots[:] = [ZERO] * len(slots)
             return add(x_bar, Tangent(functools.partial, fields))
         if not isinstance(x, VALUES) and fields_of(x):
             return add(x_bar, self._moved(x))
         return x_bar
+
+    def _number_taken(self, x: Any, slot: Any) -> Any:
+        return self.take(x, slot) if isinstance(x, VALUES) else ZERO
 
     def _moved(self, x: Any) -> Any:
         """What the shadows of a container and of all in it hold, which is zero after that: its maker passes it on."""

@@ -80,9 +80,13 @@ def unique_dot(ar_dot: Any, y: Any, ar: Any, axis: Any = None, equal_nan: bool =
 # the (fractional) rank that is read
 
 
-def median_rank(count: int) -> Any:
-    """The rank that ``np.median`` reads of ``count`` sorted values."""
-    return np.array((count - 1) / 2)
+#: ``(q, method) -> (count -> ranks)``: :func:`median_rank`, :func:`quantile_rank` or :func:`percentile_rank`.
+RankOf = Callable[[Any, Any], Callable[[int], Any]]
+
+
+def median_rank(q: Any, method: Any) -> Callable[[int], Any]:
+    """The function that gives the rank that ``np.median`` reads of ``count`` sorted values."""
+    return lambda count: np.array((count - 1) / 2)
 
 
 def quantile_rank(q: Any, method: Any) -> Callable[[int], Any]:
@@ -102,12 +106,12 @@ class _Rows:
         ndim = np.ndim(a)
         axes = range(ndim) if axis is None else [k % ndim for k in (axis if isinstance(axis, tuple) else (axis,))]
         self.shape = np.shape(a)
-        self.order = [*(k for k in range(ndim) if k not in axes), *axes]
+        self.order = [*[k for k in range(ndim) if k not in axes], *axes]
         self.length = int(np.prod([self.shape[k] for k in axes], dtype=int))
         rows = self.rows(a)
         self.sources = np.argsort(rows, axis=1, kind="stable")
-        counts = np.sum(np.equal(rows, rows), axis=1) if skip_nan else np.full(len(rows), self.length)
-        self.groups = [(np.flatnonzero(counts == m), rank(int(m))) for m in np.unique(counts) if m > 0]
+        self.counts = np.sum(np.equal(rows, rows), axis=1) if skip_nan else np.full(len(rows), self.length)
+        self.groups = [(np.flatnonzero(self.counts == m), rank(int(m))) for m in np.unique(self.counts) if m > 0]
         self.ranks_shape = np.shape(rank(1))
 
     def rows(self, t: Any) -> Any:
@@ -124,39 +128,26 @@ class _Rows:
         out[high, columns] += ranks - low
         return out
 
-
-def _real_dtype(t: Any) -> Any:
-    dtype = np.asarray(t).dtype
-    return dtype if dtype.kind in "fc" else np.dtype(float)
-
-
-def quantile_bar(y_bar: Any, a: Any, axis: Any, rank: Callable[[int], Any], skip_nan: bool = False) -> Any:
-    """The cotangent of ``a`` for the order statistics (between them: interpolated) at the ranks that ``rank`` gives."""
-    if np.size(a) == 0:
-        return np.zeros(np.shape(a))
-    rows = _Rows(a, axis, rank, skip_nan)
-    dtype = _real_dtype(y_bar)
-    seeds = np.reshape(y_bar, (int(np.prod(rows.ranks_shape, dtype=int)), -1))
-    sorted_bar = np.zeros(rows.sources.shape, dtype)
-    for members, ranks in rows.groups:
-        sorted_bar[members] = seeds[:, members].T @ rows.weights(ranks, dtype).T
-    moved = np.reshape(scatter(sorted_bar, rows.sources, 1), [rows.shape[k] for k in rows.order])
-    return np.transpose(moved, np.argsort(rows.order))
+    def turned(self, members: Any, ranks: Any, rank_of: RankOf, q: Any, method: Any, q_dot: Any) -> Any:
+        """The change of :meth:`weights` as the levels ``q`` move by ``q_dot``."""
+        out = np.zeros((self.length, np.size(ranks)))
+        if method not in _GROWING:
+            return out
+        count = self.counts[members[0]]
+        unit = 100.0 if rank_of is percentile_rank else 1.0
+        change = rank_growth(rank_of, q, method, count, unit) * np.ravel(q_dot)
+        low = np.floor(np.ravel(ranks)).astype(int)
+        columns = np.arange(np.size(ranks))
+        out[low, columns] -= change
+        out[np.minimum(low + 1, count - 1), columns] += change
+        return out
 
 
-def quantile_dot(a_dot: Any, y: Any, a: Any, axis: Any, rank: Callable[[int], Any], skip_nan: bool = False) -> Any:
-    """The tangent of the order statistics ``y`` at the ranks that ``rank`` gives."""
-    if is_zero(a_dot):
-        return a_dot
-    if np.size(a) == 0:
-        return np.zeros(np.shape(y))
-    rows = _Rows(a, axis, rank, skip_nan)
-    dtype = _real_dtype(a_dot)
-    sorted_dot = np.take_along_axis(rows.rows(a_dot), rows.sources, axis=1)
-    out = np.zeros((int(np.prod(rows.ranks_shape, dtype=int)), len(sorted_dot)), dtype)
-    for members, ranks in rows.groups:
-        out[:, members] = (sorted_dot[members] @ rows.weights(ranks, dtype)).T
-    return np.reshape(out, np.shape(y))[()]
+def rank_growth(rank_of: RankOf, q: Any, method: Any, count: Any, unit: float) -> Any:
+    """How fast the ranks read of ``count`` values grow with the levels ``q``, of which ``unit`` is the highest."""
+    q = np.asarray(q, float)
+    below, above = np.maximum(q - _STEP, 0.0), np.minimum(q + _STEP, unit)
+    return np.ravel((rank_of(above, method)(int(count)) - rank_of(below, method)(int(count))) / (above - below))
 
 
 #: The methods of ``np.quantile`` that read a rank which grows with the level; the others jump from rank to rank.
@@ -164,30 +155,124 @@ _GROWING = frozenset("linear interpolated_inverted_cdf hazen weibull median_unbi
 _STEP = 2.0**-14
 
 
+def _real_dtype(t: Any) -> Any:
+    dtype = np.asarray(t).dtype
+    return dtype if dtype.kind in "fc" else np.dtype(float)
+
+
+def quantile_bar(
+    y_bar: Any,
+    a: Any,
+    axis: Any,
+    rank_of: RankOf,
+    q: Any = None,
+    method: Any = None,
+    skip_nan: bool = False,
+    q_dot: Any = None,
+) -> Any:
+    """The cotangent of ``a`` for the order statistics (between them: interpolated) at the ranks that ``rank_of`` gives.
+
+    With ``q_dot``, the change of it as the levels ``q`` move so.
+    """
+    if np.size(a) == 0:
+        return np.zeros(np.shape(a))
+    rows = _Rows(a, axis, rank_of(q, method), skip_nan)
+    dtype = _real_dtype(y_bar)
+    seeds = np.reshape(y_bar, (int(np.prod(rows.ranks_shape, dtype=int)), -1))
+    sorted_bar = np.zeros(rows.sources.shape, dtype)
+    for members, ranks in rows.groups:
+        matrix = rows.weights(ranks, dtype) if q_dot is None else rows.turned(members, ranks, rank_of, q, method, q_dot)
+        sorted_bar[members] = seeds[:, members].T @ matrix.T
+    moved = np.reshape(scatter(sorted_bar, rows.sources, 1), [rows.shape[k] for k in rows.order])
+    return np.transpose(moved, np.argsort(rows.order))
+
+
+def quantile_bar_dot(
+    dots: tuple[Any, Any],
+    y_bar: Any,
+    a: Any,
+    axis: Any,
+    rank_of: RankOf,
+    q: Any = None,
+    method: Any = None,
+    skip_nan: bool = False,
+) -> Any:
+    """The tangent of :func:`quantile_bar` for those of ``y_bar`` and of ``q``."""
+    y_bar_dot, q_dot = dots
+    total = y_bar_dot if is_zero(y_bar_dot) else quantile_bar(y_bar_dot, a, axis, rank_of, q, method, skip_nan)
+    if not is_zero(q_dot):
+        total = total + quantile_bar(y_bar, a, axis, rank_of, q, method, skip_nan, q_dot)
+    return total
+
+
+def quantile_dot(
+    a_dot: Any,
+    y: Any,
+    a: Any,
+    axis: Any,
+    rank_of: RankOf,
+    q: Any = None,
+    method: Any = None,
+    skip_nan: bool = False,
+    q_dot: Any = None,
+) -> Any:
+    """The tangent of the order statistics ``y``, or with ``q_dot`` the change of it as the levels ``q`` move so."""
+    if is_zero(a_dot):
+        return a_dot
+    if np.size(a) == 0:
+        return np.zeros(np.shape(y))
+    rows = _Rows(a, axis, rank_of(q, method), skip_nan)
+    dtype = _real_dtype(a_dot)
+    sorted_dot = np.take_along_axis(rows.rows(a_dot), rows.sources, axis=1)
+    out = np.zeros((int(np.prod(rows.ranks_shape, dtype=int)), len(sorted_dot)), dtype)
+    for members, ranks in rows.groups:
+        matrix = rows.weights(ranks, dtype) if q_dot is None else rows.turned(members, ranks, rank_of, q, method, q_dot)
+        out[:, members] = (sorted_dot[members] @ matrix).T
+    return np.reshape(out, np.shape(y))[()]
+
+
+def quantile_dot_dot(
+    dots: tuple[Any, Any],
+    a_dot: Any,
+    y: Any,
+    a: Any,
+    axis: Any,
+    rank_of: RankOf,
+    q: Any = None,
+    method: Any = None,
+    skip_nan: bool = False,
+) -> Any:
+    """The tangent of :func:`quantile_dot` for those of ``a_dot`` and of ``q``."""
+    a_dot_dot, q_dot = dots
+    total = quantile_dot(a_dot_dot, y, a, axis, rank_of, q, method, skip_nan)
+    if not is_zero(q_dot):
+        total = total + quantile_dot(a_dot, y, a, axis, rank_of, q, method, skip_nan, q_dot)
+    return total
+
+
 def quantile_level_slope(
     y: Any,
     a: Any,
     q: Any,
     axis: Any,
-    rank_of: Callable[..., Any],
+    rank_of: RankOf,
     method: Any,
     unit: float = 1.0,
     skip_nan: bool = False,
+    a_dot: Any = None,
 ) -> Any:
     """The derivative of quantiles ``y`` by their level: how fast the rank grows, times the gap that it moves in.
 
-    ``rank_of`` is :func:`quantile_rank` or :func:`percentile_rank`; ``unit`` is the highest level.
+    ``unit`` is the highest level.  With ``a_dot``, the change of it as ``a`` moves so.
     """
     if method not in _GROWING or np.size(a) == 0:
         return np.zeros(np.shape(y))
-    q = np.asarray(q, float)
-    below, above = np.maximum(q - _STEP, 0.0), np.minimum(q + _STEP, unit)
-    rows = _Rows(a, axis, rank_of(q, method), skip_nan)
-    entries = np.take_along_axis(rows.rows(a), rows.sources, axis=1)
+    rows = _Rows(a, axis, rank_of(np.asarray(q, float), method), skip_nan)
+    entries = np.take_along_axis(rows.rows(a if a_dot is None else a_dot), rows.sources, axis=1)
     out = np.zeros((int(np.prod(rows.ranks_shape, dtype=int)), len(entries)))
     for members, ranks in rows.groups:
-        count = int(np.sum(np.equal(entries[members[0]], entries[members[0]])))
-        growth = np.ravel((rank_of(above, method)(count) - rank_of(below, method)(count)) / (above - below))
+        count = rows.counts[members[0]]
+        growth = rank_growth(rank_of, q, method, count, unit)
         low = np.floor(np.ravel(ranks)).astype(int)
         high = np.minimum(low + 1, count - 1)
         out[:, members] = ((entries[members][:, high] - entries[members][:, low]) * growth).T

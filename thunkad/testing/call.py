@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.rules.load import load_library
+from thunkad.rules.resolve import exact, fits
 from thunkad.rules.signatures import signature_types
 from thunkad.rules.table import TABLE
 from thunkad.testing.leaves import copied, leaves, same
@@ -73,8 +75,9 @@ def find_entry(fn: Any, kind: str, rule: Rule | None, args: tuple[Any, ...], sub
 
 def candidates(fn: Any, kind: str, args: tuple[Any, ...]) -> list[Entry]:
     """The rules that take these arguments, the winner first: user before library, specific before general."""
+    load_library()
     found = [e for e in TABLE.snapshot.entries(fn) if e.kind == kind]
-    fitting = [e for e in found if all(isinstance(a, t) for a, t in zip(args, signature_types(e)))]
+    fitting = [e for e in found if all(fits(exact(a), t) for a, t in zip(args, signature_types(e)))]
 
     def depth(e: Entry) -> int:
         return sum(max(len(c.__mro__) for c in (t if isinstance(t, tuple) else (t,))) for t in signature_types(e))

@@ -108,7 +108,6 @@ LINEAR = [
     (shaping.reshape_like, VECTOR, (VECTOR[:, None],)),
     (shaping.tile_bar, CUBE, (CUBE[:1], (2, 1, 1))),
     (sorting.sort_bar, MATRIX, (MATRIX[::-1],)),
-    (sorting.quantile_bar, MATRIX[0], (MATRIX, 0, sorting.median_rank)),
 ]
 
 

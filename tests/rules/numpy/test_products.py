@@ -10,7 +10,7 @@ from thunkad.runtime import products
 from thunkad.runtime.einsum import einsum_bars, einsum_bars_dot, multi_dot_bars, multi_dot_bars_dot
 from thunkad.runtime.products import matmul_left_bar
 from thunkad.tangents import ZERO
-from thunkad.testing import check_frule, check_rrule
+from thunkad.testing import check_frule, check_grads, check_rrule
 
 RNG = np.random.default_rng(7)
 
@@ -279,3 +279,12 @@ def test_operands_given_as_lists(fn, a, b):
     got = [bar.force() for bar in pullback(y_bar)[:2]]
     want = [bar.force() for bar in entry.function(np.asarray(a), np.asarray(b))[1](y_bar)[:2]]
     assert all(np.array_equal(g, w) and np.shape(g) == np.shape(x) for g, w, x in zip(got, want, (a, b)))
+
+
+def test_a_product_by_einsum_is_no_view_of_what_is_written():
+    def f(x, w):
+        p = np.exp(x)
+        p /= np.sum(p, axis=1, keepdims=True)
+        return np.einsum("ij,jk->ik", p, w)
+
+    check_grads(f, np.array([[0.3, 0.5], [0.7, 0.2]]), np.array([[1.0, 2.0, 0.5], [0.4, 0.1, 0.9]]))

@@ -76,8 +76,6 @@ linear(
     sorting.sort_dot,
     sorting.partition_bar,
     sorting.partition_dot,
-    sorting.quantile_bar,
-    sorting.quantile_dot,
     sorting.unique_bar,
 )
 bilinear(1, reductions.var_bar, reductions.var_dot, scans.trapezoid_x_bar, scans.trapezoid_dx_bar)
@@ -143,3 +141,23 @@ def _(
         stat_length=stat_length,
     )
     return value, pad_dot(array_dot, array, pad_width, mode, reflect_type, stat_length)
+
+
+@frule(sorting.quantile_bar)
+def _(y_bar, a, axis, rank_of, q=None, method=None, skip_nan=False, *, y_bar_dot, q_dot):
+    value = sorting.quantile_bar(y_bar, a, axis, rank_of, q, method, skip_nan)
+    return value, sorting.quantile_bar_dot((y_bar_dot, q_dot), y_bar, a, axis, rank_of, q, method, skip_nan)
+
+
+@frule(sorting.quantile_dot)
+def _(a_dot, y, a, axis, rank_of, q=None, method=None, skip_nan=False, *, a_dot_dot, q_dot):
+    value = sorting.quantile_dot(a_dot, y, a, axis, rank_of, q, method, skip_nan)
+    return value, sorting.quantile_dot_dot((a_dot_dot, q_dot), a_dot, y, a, axis, rank_of, q, method, skip_nan)
+
+
+@frule(sorting.quantile_level_slope)
+def _(y, a, q, axis, rank_of, method, unit=1.0, skip_nan=False, *, a_dot):
+    value = sorting.quantile_level_slope(y, a, q, axis, rank_of, method, unit, skip_nan)
+    if arrays.is_zero(a_dot):
+        return value, a_dot
+    return value, sorting.quantile_level_slope(y, a, q, axis, rank_of, method, unit, skip_nan, a_dot)

@@ -20,6 +20,7 @@ from thunkad.runtime.decompositions import (
     eigvals_dot,
     eigvalsh_bar,
     eigvalsh_dot,
+    matching,
     qr_bar,
     qr_dot,
     require_invariant,
@@ -54,7 +55,7 @@ from thunkad.tangents import NoTangent, thunk
 
 NOT_GIVEN: Any = np._NoValue  # type: ignore[attr-defined]
 
-non_differentiable(np.linalg.matrix_rank, require_invariant)
+non_differentiable(np.linalg.matrix_rank, matching, require_invariant)
 bilinear(1, solve_left_bar)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.refused import refuse
 from thunkad.runtime.polynomials import (
@@ -258,7 +259,8 @@ def roots_and_fits(roots: Any, fromroots: Any, fit: Any, vander: Any, val: Any, 
         return y, padded_to(from_roots_matrix(roots, fromroots) @ roots_dot, y)
 
     @alternative(fit)
-    def fitted(x, y, deg, rcond=None, *, w=None):
+    def fitted(x, y, deg, rcond=None, full=False, w=None):
+        refuse_full(full)
         x = np.asarray(x) + 0.0
         lhs = vander(x, highest(deg)) if np.ndim(deg) == 0 else vander(x, highest(deg)) @ placed(deg)
         rhs = np.asarray(y) + 0.0
@@ -270,6 +272,16 @@ def roots_and_fits(roots: Any, fromroots: Any, fit: Any, vander: Any, val: Any, 
         solution = np.linalg.lstsq(lhs / scale, rhs, default_rcond(x, rcond))[0]
         coefficients = (solution.T / scale).T
         return coefficients if np.ndim(deg) == 0 else placed(deg) @ coefficients
+
+
+def refuse_full(full: Any) -> None:
+    if full:
+        raise UnsupportedSyntaxError(
+            "a fit with full=True is not differentiated", hint="np.polyfit gives the residuals, too"
+        )
+
+
+non_differentiable(refuse_full)
 
 
 def family(prefix: str, module: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from thunkad.rules.library import frule, rrule
-from thunkad.runtime.gradients import gradient_bar, gradient_dot, gradient_spacing_bars
 from thunkad.runtime.interpolation import interp_bars, interp_dot
 from thunkad.runtime.scans import (
     bilinear_dot,
@@ -194,25 +193,6 @@ def _(ary, to_end=None, to_begin=None):
 def _(ary, to_end=None, to_begin=None, *, ary_dot, to_end_dot, to_begin_dot):
     y = np.ediff1d(ary, to_end=to_end, to_begin=to_begin)
     return y, ediff1d_dot((ary_dot, to_end_dot, to_begin_dot), (ary, to_end, to_begin))
-
-
-@rrule(np.gradient)
-def _(f, *varargs, axis=None, edge_order=1):
-    y = np.gradient(f, *varargs, axis=axis, edge_order=edge_order)
-
-    def pullback(y_bar):
-        return (
-            thunk(lambda: gradient_bar(y_bar, f, varargs, axis, edge_order)),
-            thunk(lambda: gradient_spacing_bars(y_bar, y, f, varargs, axis)),
-        )
-
-    return y, pullback
-
-
-@frule(np.gradient)
-def _(f, *varargs, axis=None, edge_order=1, f_dot, varargs_dot):
-    y = np.gradient(f, *varargs, axis=axis, edge_order=edge_order)
-    return y, gradient_dot(f_dot, varargs_dot, y, f, varargs, axis, edge_order)
 
 
 @rrule(np.trapezoid)

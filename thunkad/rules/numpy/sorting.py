@@ -109,7 +109,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank(q, method))),
+            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank, q, method)),
             thunk(lambda: quantile_level_bar(y_bar, quantile_level_slope(y, a, q, axis, quantile_rank, method), q)),
             NoTangent(),
         )
@@ -120,7 +120,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.quantile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method)) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, quantile_rank, q, method) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method)
     )
 
@@ -131,7 +131,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank(q, method))),
+            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank, q, method)),
             thunk(
                 lambda: quantile_level_bar(
                     y_bar, quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0), q
@@ -146,7 +146,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.percentile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method)) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, percentile_rank, q, method) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0)
     )
 
@@ -156,7 +156,7 @@ def _(a, axis=None, *, keepdims=False):
     y = np.nanmedian(a, axis=axis, keepdims=keepdims)
 
     def pullback(y_bar):
-        return thunk(lambda: quantile_bar(y_bar, a, axis, median_rank, True)), NoTangent()
+        return thunk(lambda: quantile_bar(y_bar, a, axis, median_rank, skip_nan=True)), NoTangent()
 
     return y, pullback
 
@@ -164,7 +164,7 @@ def _(a, axis=None, *, keepdims=False):
 @frule(np.nanmedian)
 def _(a, axis=None, *, keepdims=False, a_dot):
     y = np.nanmedian(a, axis=axis, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, median_rank, True)
+    return y, quantile_dot(a_dot, y, a, axis, median_rank, skip_nan=True)
 
 
 @rrule(np.nanquantile)
@@ -173,7 +173,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank(q, method), True)),
+            thunk(lambda: quantile_bar(y_bar, a, axis, quantile_rank, q, method, True)),
             thunk(
                 lambda: quantile_level_bar(
                     y_bar, quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True), q
@@ -188,7 +188,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.nanquantile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, quantile_rank(q, method), True) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, quantile_rank, q, method, True) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True)
     )
 
@@ -199,7 +199,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 
     def pullback(y_bar):
         return (
-            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank(q, method), True)),
+            thunk(lambda: quantile_bar(y_bar, a, axis, percentile_rank, q, method, True)),
             thunk(
                 lambda: quantile_level_bar(
                     y_bar, quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True), q
@@ -214,6 +214,6 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 @frule(np.nanpercentile)
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
-    return y, quantile_dot(a_dot, y, a, axis, percentile_rank(q, method), True) + quantile_level_dot(
+    return y, quantile_dot(a_dot, y, a, axis, percentile_rank, q, method, True) + quantile_level_dot(
         q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True)
     )

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.rules.linear import linear
 from thunkad.rules.numpy.methods import METHODS
 from thunkad.rules.refused import refuse
+from thunkad.runtime.joining import brackets_bar, brackets_dot
 from thunkad.runtime.methods import view_bar, view_dot
 from thunkad.tangents import NoTangent, thunk
 
@@ -167,3 +169,24 @@ refuse(
     np.ndarray.__array_struct__,
     np.ndarray.__dlpack__,
 )
+
+
+# np.r_ and np.c_: one method for both classes
+
+
+@rrule(type(np.r_).__getitem__)
+def _(brackets, key):
+    y = brackets[key]
+
+    def pullback(y_bar):
+        return NoTangent(), thunk(lambda: brackets_bar(y_bar, brackets, key))
+
+    return y, pullback
+
+
+@frule(type(np.r_).__getitem__)
+def _(brackets, key, *, key_dot):
+    return brackets[key], brackets_dot(key_dot, brackets, key)
+
+
+linear(brackets_bar)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import builtins
 import functools
 
+import numpy as np
+
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.rules.refused import refuse
@@ -34,6 +36,7 @@ from thunkad.runtime.elements import (
     zip_bars,
     zip_dot,
 )
+from thunkad.runtime.iterators import items_of
 from thunkad.tangents import NoTangent, thunk
 
 _DISCRETE = (
@@ -122,6 +125,11 @@ def power_modulo(base, exp, mod):
 non_differentiable(power_modulo)
 refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
 refuse("a set holds its elements by their values; use a list or a tuple", set, frozenset)
+
+
+alternative(iter, types=(list,))(items_of)
+alternative(iter, types=(tuple,))(items_of)
+alternative(iter, types=(np.ndarray,))(items_of)
 
 
 @alternative(divmod)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from thunkad.rules.library import frule, non_differentiable, rrule
+import operator
+from typing import Any
+
+from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.runtime.elements import (
     default_bar,
@@ -23,6 +26,12 @@ non_differentiable(*(getattr(owner, name) for owner in (str, bytes) for name in 
 non_differentiable(dict.keys, list.index, list.count, tuple.index, tuple.count, range.index, range.count)
 non_differentiable(*(owner.__contains__ for owner in (dict, list, tuple, set, frozenset, range, str)))
 non_differentiable(*(owner.__len__ for owner in (dict, list, tuple, set, frozenset, range, str)))
+
+
+@alternative(operator.or_, types=(dict, dict))
+def merged(a: Any, b: Any) -> Any:
+    """``a | b`` of dicts."""
+    return {**a, **b}
 
 
 @rrule(dict.get)

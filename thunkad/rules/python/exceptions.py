@@ -1,6 +1,6 @@
 """What lowering makes of ``try`` and ``with`` has no derivative of its own."""
 
 from thunkad.rules.library import non_differentiable
-from thunkad.runtime.exceptions import leave, matches
+from thunkad.runtime.exceptions import entered, leave, matches, note, raise_noted, shown, traceback_of
 
-non_differentiable(matches, leave)
+non_differentiable(entered, leave, matches, note, raise_noted, shown, traceback_of)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from thunkad.rules.library import non_differentiable, rrule
+from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.cotangents import field_tangent
+from thunkad.runtime.dots import field_dot
 from thunkad.runtime.patterns import field_name, has_field, has_keys, is_instance, is_sequence, matched_field
 from thunkad.tangents import NoTangent, thunk
 
@@ -18,3 +19,9 @@ def _(subject, cls, k):
         return thunk(lambda: field_tangent(subject, field_name(cls, k), y_bar)), NoTangent(), NoTangent()
 
     return y, pullback
+
+
+@frule(matched_field)
+def _(subject, cls, k, *, subject_dot):
+    y = matched_field(subject, cls, k)
+    return y, field_dot(subject_dot, field_name(cls, k), subject, y)

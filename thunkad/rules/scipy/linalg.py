@@ -11,7 +11,8 @@ from scipy import linalg
 
 from thunkad.kinds.casts import any_number
 from thunkad.kinds.results import RESULT_KINDS
-from thunkad.rules.library import alternative, frule, rrule
+from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.rules.linear import linear
 from thunkad.rules.scipy.linalg_helpers import (
     banded_dot,
     banded_matrix_bar,
@@ -31,6 +32,7 @@ from thunkad.rules.scipy.linalg_helpers import (
     lu_solve_dot,
     lyapunov_bars,
     lyapunov_dot,
+    order_of_rows,
     root_bar,
     scipy_solve_dot,
     scipy_solve_matrix_bar,
@@ -45,6 +47,7 @@ from thunkad.runtime.decompositions import cholesky_bar, cholesky_dot
 from thunkad.runtime.linalg import det_bar, det_dot, inverse_bar
 from thunkad.tangents import NoTangent, ZeroTangent, thunk
 
+non_differentiable(order_of_rows)
 RESULT_KINDS.update(
     dict.fromkeys(
         (
@@ -337,6 +340,9 @@ def _(a, q, method=None):
 def _(a, q, method=None, *, a_dot, q_dot):
     y = linalg.solve_discrete_lyapunov(a, q, method=method)
     return y, discrete_lyapunov_dot(y, a, a_dot, q_dot)
+
+
+linear(block_diag_bars)
 
 
 @rrule(linalg.block_diag)

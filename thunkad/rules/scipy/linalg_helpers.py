@@ -166,10 +166,16 @@ def _lu_parts(lu: Any) -> tuple[Any, Any]:
 
 def _permuted(a: Any, piv: Any, back: bool = False) -> Any:
     """The rows of ``a`` exchanged as ``piv`` says, or exchanged back."""
+    order = order_of_rows(piv)
+    return a[np.argsort(order)] if back else a[order]
+
+
+def order_of_rows(piv: Any) -> Any:
+    """The row that stands at each place after the exchanges ``piv``."""
     order = np.arange(len(piv))
     for k, other in enumerate(piv):
         order[[k, other]] = order[[other, k]]
-    return a[np.argsort(order)] if back else a[order]
+    return order
 
 
 def lu_factor_bar(y_bar: Any, y: Any) -> Any:

@@ -1,0 +1,59 @@
+"""Loops over objects of the user's classes, ``iter`` and ``next``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import thunkad as ad
+
+from checking import Program, check_program
+
+V = (np.array([1.3, 0.7, -0.4]),)
+STEPS = """class It:
+ def __init__(self, v): self.v = v; self.i = 0
+ def __iter__(self): return self
+ def __next__(self):
+  if self.i >= len(self.v): raise StopIteration
+  self.i += 1
+  return self.v[self.i - 1] * self.i
+"""
+DECAY = """class Decay:
+ def __init__(self, x): self.x = x
+ def __iter__(self): return self
+ def __next__(self):
+  self.x = self.x * 0.5
+  print('made')
+  if self.x < 0.1: raise StopIteration
+  return self.x
+"""
+PROGRAMS: dict[str, str] = {
+    "loop": STEPS + "def f(v):\n t = 0.0\n for h in It(v): t += h * h\n return t",
+    "left_early": STEPS + "def f(v):\n t = 0.0\n it = It(v)\n for h in it:\n  if h > 1.35: break\n  t += h * h\n else: t = t * v[0]\n for h in it: t += h\n return t * it.i",
+    "runs_out": STEPS + "def f(v):\n t = 0.0\n it = It(v)\n for h in it: t += h * h\n else: t = t * v[0]\n return t * it.i",
+    "returns": STEPS + "def g(v):\n for h in It(v):\n  if h > 1.35: return h * 2\n return v[0]\ndef f(v): return g(v) * g(v * 0.1)",
+    "nested": STEPS + "def f(v):\n t = 0.0\n for a in It(v):\n  for b in It(v):\n   if b < 0: continue\n   t += a * b\n return t",
+    "taken_at_once": STEPS + "def f(v):\n return sum([h * h for h in It(v)]) + sum(It(v)) + max(It(v)) + list(It(v))[1]",
+    "enumerated": STEPS + "def f(v):\n t = 0.0\n for i, h in enumerate(It(v), 2): t += h * i\n return t",
+    "in_a_callee": STEPS + "def total(xs):\n t = 0.0\n for x in xs: t += x * x\n return t\ndef f(v): return total(It(v)) * total(v) * total([v[0]])",
+    "effects": DECAY + "def f(v):\n t = 0.0\n d = Decay(v[0])\n for h in d:\n  print('used')\n  t += h * h * v[1]\n return t + d.x",
+    "endless": "class Halves:\n def __init__(self, x): self.x = x\n def __iter__(self): return self\n def __next__(self):\n  self.x = self.x * 0.5\n  return self.x\ndef f(v):\n for h in Halves(v[0] * v[1]):\n  if h < 0.1: return h * v[2]",
+    "iterator_of_a_list": "class L:\n def __init__(self, v): self.items = [v[0] * 2, v[1]]\n def __iter__(self): return iter(self.items)\n def __len__(self): return 2\ndef f(v):\n t = 0.0\n l = L(v)\n for h in l: t += h * h * len(l)\n return t",
+    "method_that_yields": "class M:\n def __init__(self, v, r): self.v = v; self.r = r\n def __iter__(self):\n  h = 0.0\n  for a in self.v:\n   h = h * self.r + a\n   yield h\ndef f(v):\n t = 0.0\n for h in M(v, v[0]): t += h * h\n return t",
+    "next": "def f(v):\n it = iter([v[0] * 2, v[1]])\n a = next(it)\n b = next(it)\n c = next(it, v[2])\n return a * b * c",
+    "next_until_it_stops": "def f(v):\n it = iter(v)\n t = 0.0\n while True:\n  try: t += next(it) ** 2\n  except StopIteration: break\n return t",
+    "next_past_the_end": "def f(v):\n it = iter([v[0]])\n return next(it) * next(it)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives_and_behaviour(name: str) -> None:
+    args: tuple[Any, ...] = V
+    check_program(Program(PROGRAMS[name], args).build(), args)
+
+
+def test_zip_of_such_an_object_is_refused() -> None:
+    f = Program(STEPS + "def f(v):\n t = 0.0\n for a, b in zip(It(v), v): t += a * b\n return t", V).build()
+    with pytest.raises(ad.UnsupportedSyntaxError, match="zip of an object"):
+        ad.grad(f)(*V)

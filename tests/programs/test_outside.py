@@ -1,0 +1,63 @@
+"""Objects and variables that outlive the call: no value that is differentiated comes back from them as a constant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import thunkad as ad
+
+from checking import Program, check_program
+
+REFUSED = {
+    "memo": ("MEMO", "MEMO = {}\ndef h(a):\n if a not in MEMO: MEMO[a] = a * a\n return MEMO[a]\ndef f(x): return h(x) * x"),
+    "memo_of_a_decorator": ("cache", "def memo(g):\n cache = {}\n def w(a):\n  if a not in cache: cache[a] = g(a)\n  return cache[a]\n return w\n@memo\ndef h(a): return a * a\ndef f(x): return h(x) * x"),
+    "memo_with_setdefault": ("MEMO", "MEMO = {}\ndef h(a): return MEMO.setdefault(a, a * a)\ndef f(x): return h(x) * x"),
+    "memo_with_try": ("MEMO", "MEMO = {}\ndef h(a):\n try: return MEMO[a]\n except KeyError:\n  MEMO[a] = r = a * a\n  return r\ndef f(x): return h(x) * x"),
+    "memo_in_a_default": ("memo_default", "def h(a, memo={}):\n if a not in memo: memo[a] = a * a\n return memo[a]\ndef f(x): return h(x) * x"),
+    "memo_in_a_function": ("h.c", "def h(a):\n if a not in h.c: h.c[a] = a * a\n return h.c[a]\nh.c = {}\ndef f(x): return h(x) * x"),
+    "memo_in_an_object": ("m.kept", "class M:\n kept = None\n def get(self, x):\n  if self.kept is None: self.kept = x * x\n  return self.kept\nm = M()\ndef f(x): return m.get(x) * x"),
+    "memo_in_a_class": ("kept", "class M:\n kept = {}\n def get(self, x):\n  if x not in self.kept: self.kept[x] = x * x\n  return self.kept[x]\ndef f(x): return M().get(x) * x"),
+    "attribute": ("st.v", "class S: pass\nst = S()\nst.v = 1.0\ndef put(y): st.v = y * y\ndef f(x):\n put(x)\n return st.v * x"),
+    "attribute_of_a_class": ("S.v", "class S:\n v = 1.0\n def get(self): return self.v\ndef f(x):\n S.v = x * x\n return S().get() * x"),
+    "buffer": ("BUF", "BUF = np.zeros(3)\ndef f(x):\n BUF[:] = x * x\n return np.sum(BUF * x)"),
+    "buffer_as_out": ("BUF", "BUF = np.zeros(())\ndef f(x):\n np.multiply(x, x, out=BUF)\n return np.sum(BUF * x)"),
+    "passed_on": ("ST", "ST = {}\ndef put(d, k, v): d[k] = v\ndef get(d, k): return d[k]\ndef f(x):\n put(ST, 'a', x * x)\n return get(ST, 'a') * x"),
+    "variable": ("global variable 'S'", "S = 1.0\ndef put(y):\n global S\n S = y * y\ndef f(x):\n put(x)\n return S * x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_would_be_a_silent_constant_is_named(name: str) -> None:
+    label, text = REFUSED[name]
+    f = Program(text, ()).build()
+    with pytest.raises(ad.ThunkadError):
+        ad.jvp(f, (2.0,), (1.0,))
+    for take in (lambda: ad.grad(f)(2.0), lambda: ad.vjp(f, 2.0)):
+        with pytest.raises(ad.UnsupportedSyntaxError, match="it is read again") as caught:
+            take()
+        assert label in str(caught.value) and "<program" in str(caught.value)
+
+
+FINE: dict[str, tuple[tuple[Any, ...], str]] = {
+    "log": ((1.5,), "LOG = []\ndef f(x):\n y = x * x\n LOG.append(y)\n return y * x"),
+    "log_with_a_key": ((1.5,), "LAST = {}\ndef f(x):\n y = x * x\n LAST['y'] = y\n return y * x"),
+    "counter": ((1.5,), "class C: n = 0\nc = C()\ndef h(y):\n c.n += 1\n return y * y * c.n / c.n\ndef f(x): return h(x) * h(x)"),
+    "table": ((1.5,), "T = {'a': 2.0}\nW = np.arange(3.0)\ndef f(x):\n l = [W, x * W]\n l.append(W * T['a'])\n l[0] = l[0] * x\n return np.sum(sum(l))"),
+    "memo_of_the_call": ((1.5,), "def h(n, x, memo):\n if n not in memo: memo[n] = x if n < 2 else h(n - 1, x, memo) * x\n return memo[n]\ndef f(x): return h(4, x, {})"),
+    "cached": ((1.5,), "from functools import cache\n@cache\ndef h(a): return a * a\ndef f(x): return h(x) * x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_what_is_only_left_behind_is_fine(name: str) -> None:
+    args, text = FINE[name]
+    check_program(Program(text, args).build(), args)
+
+
+def test_what_is_left_behind_is_the_plain_function_s() -> None:
+    f = Program("LOG = []\ndef f(x):\n LOG.append(x * x)\n return x * x", ()).build()
+    ad.grad(f)(3.0)
+    assert f.__globals__["LOG"] == [9.0]
+    assert np.isclose(ad.value_and_grad(f)(3.0)[1], 6.0)

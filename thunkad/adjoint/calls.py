@@ -1,0 +1,82 @@
+"""Calls of callees that write into memory that is shadowed: of the user's functions and classes, known or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.adjoint.late import dynamic
+from thunkad.adjoint.steps import Block
+from thunkad.analysis.aliases import Aliases, Sharing, foreseen
+from thunkad.analysis.sites import Site
+from thunkad.analysis.writing import MUTATING_METHODS, out_operands
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Num
+from thunkad.records import replace
+from thunkad.runtime.shadows import check_fresh
+
+CHECK_FRESH = n.Ref("check_fresh", check_fresh)
+
+
+class Calls:
+    """The part of :class:`thunkad.adjoint.mutate.Mutation` that knows calls."""
+
+    fw: Any
+    aliases: Aliases
+    shadowed: dict[str, str]
+    kind: Any
+    is_shadowed: Any
+    may_change: Any
+    method: Any
+    writer: Any
+
+    def call(self, s: Any, target: str | None, e: n.Call, out: list[n.Stmt], steps: Block) -> bool:
+        site = self.fw.resolved.sites.get(id(s))
+        written = [x for x in self.aliases.written_by.get(id(s), ()) if x in self.shadowed]
+        if site is not None and site.how == "construct" and target is not None and target in self.fw.active:
+            return self.construct(s, target, site, out, steps)
+        if not written:
+            return False
+        if site is not None and site.how == "construct" and target is None:
+            return self.construct(s, self.fw.names.temporary(), site, out, steps)
+        if site is not None and site.how in ("inside", "lifted"):
+            if target is None:
+                target = self.fw.names.temporary()
+            self.fw.pair(n.Assign(target, e, line=s.line), target, site, out, steps)
+            return True
+        if foreseen(self.fw.resolved, site) and not (type(e.func) is n.Attr and e.func.name in MUTATING_METHODS):
+            name = target or self.fw.names.temporary()
+            dynamic(self.fw, n.Assign(name, e, line=s.line), name, site, out, steps)
+            return True
+        own = type(e.func) is n.Attr and type(e.func.value) is n.Name and self.is_shadowed(e.func.value)
+        if own and not isinstance(self.kind(e.func.value), Num) and not out_operands(site, e):
+            return self.method(s, target, e, e.func.value, e.func.name, out, steps)
+        return self.writer(s, target, e, site, out, steps)
+
+    def construct(self, s: Any, target: str, site: Site, out: list[n.Stmt], steps: Block) -> bool:
+        """An object of a user's class: an empty one, then ``__init__`` as a compiled callee that writes into it."""
+        cls = n.Ref(site.callee.__name__, site.callee)
+        out.append(n.Assign(target, n.Call(n.Attr(cls, "__new__"), (cls,)), line=s.line))
+        if not site.bound:
+            return True
+        bound = ((site.bound[0][0], n.Name(target)), *site.bound[1:])
+        inner = replace(site, bound=bound, args=(n.Name(target), *site.args))
+        done = self.fw.names.temporary()
+        self.fw.pair(n.Assign(done, s.value, line=s.line), done, inner, out, steps)
+        return True
+
+    def sharing(self, s: n.Stmt, target: str, site: Site) -> Sharing:
+        """What a compiled callee shares with this function at this call."""
+        volatile = tuple(p for p, e in site.bound if self.may_change(s, e))
+        shared = tuple(p for p, e in site.bound if any(i in self.shadowed for i in walk.names(e)))
+        return Sharing(volatile, shared, target in self.shadowed)
+
+    def check_fresh(self, target: str, site: Site) -> n.Expr | None:
+        """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""
+        operands = tuple(
+            n.Name(i)
+            for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs)))
+            for i in walk.names(a)
+            if i in self.shadowed
+        )
+        return n.Call(CHECK_FRESH, (n.Name(target), *operands)) if target in self.shadowed and operands else None

@@ -1,0 +1,286 @@
+"""What a function leaves behind in objects that outlive the call, and what it reads of them.
+
+A derivative can't flow through such an object: what is in it may stem from another call.  :class:`Traffic` says which
+*spots* a function writes with values that are differentiated and which it reads; a spot is an object, or one attribute
+of it.  Callees are looked into: the spots of their parameters become those of the arguments.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.activity import varied_names
+from thunkad.analysis.aliases import VIEWS, has_memory
+from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.writing import MUTATING_METHODS, first_is_written, is_numpy, out_operands
+from thunkad.errors import Place
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Instance
+from thunkad.records import field, record
+
+_IMMUTABLE = (
+    int, float, complex, str, bytes, bool, type(None), np.generic, types.ModuleType, types.BuiltinFunctionType,
+    np.ufunc,
+    tuple, frozenset, range, slice,
+)  # fmt: skip
+_CODE = (types.FunctionType, type)
+_READ_TOO = frozenset(("pop", "popitem", "setdefault"))
+
+
+@record(frozen=True)
+class Spot:
+    """A parameter (by name), or what is outside: an object (by identity) or a variable of a module."""
+
+    where: str  # 'parameter', 'object' or 'variable'
+    key: Any
+    label: str = field(compare=False)
+    attribute: str | None = None
+    code: bool = field(default=False, compare=False)  # a function or class, of which only attributes are written
+
+    def at(self, name: str) -> Spot:
+        if self.attribute is not None:
+            return self
+        return Spot(self.where, self.key, f"{self.label}.{name}", name)
+
+    def meets(self, other: Spot) -> bool:
+        whole = self.attribute is None or other.attribute is None or self.attribute == other.attribute
+        return self.where == other.where and self.key == other.key and whole
+
+
+@record
+class Traffic:
+    """``writes`` and ``reads``: spot → the function that does it, and where."""
+
+    writes: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
+    reads: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
+    returns: set[Spot] = field(default_factory=set)
+
+    def clash(self) -> tuple[Spot, Place, Place] | None:
+        """Something outside that is written and read: what, and where."""
+        for spot, (writer, place) in self.writes.items():
+            if spot.where == "parameter":
+                continue
+            for other, (reader, there) in self.reads.items():
+                if spot.meets(other) and not (spot.where == "variable" and writer is reader):
+                    return spot, place, there
+        return None
+
+
+def traffic(resolved: Resolved, wanted: frozenset[str], value_of: Callable[[str], Any],
+            inner: Callable[[Site, frozenset[str]], Traffic | None]) -> Traffic:  # fmt: skip
+    """The traffic of a function of whose parameters ``wanted`` are differentiated.
+
+    ``value_of`` gives the values of free names (KeyError: there is none), ``inner`` the traffic of a callee.
+    """
+    scan = _Scan(resolved, wanted, value_of, inner)
+    statements = list(walk.statements(resolved.function.body))
+    while True:
+        before = sum(map(len, scan.spots.values()))
+        for s in statements:
+            scan.link(s)
+        if sum(map(len, scan.spots.values())) == before:
+            break
+    for s in statements:
+        scan.statement(s)
+    return scan.found
+
+
+class _Scan:
+    def __init__(self, resolved: Resolved, wanted: frozenset[str], value_of: Any, inner: Any) -> None:
+        self.resolved, self.value_of, self.inner = resolved, value_of, inner
+        self.varied = varied_names(resolved, wanted)
+        self.found = Traffic()
+        self.line = resolved.function.line
+        function = resolved.function
+        self.spots: dict[str, set[Spot]] = {}
+        for p in (*function.captures, *(p.name for p in function.params)):
+            if has_memory(resolved.kind(n.Name(p))):
+                self.spots[p] = {Spot("parameter", p, p)}
+
+    # ------------------------------------------------------------ what leads where
+
+    def of(self, e: n.Expr) -> set[Spot]:
+        t = type(e)
+        if t is n.Name:
+            return self.spots.get(e.id, set())
+        if t is n.Global:
+            return self.free(e.id)
+        if t is n.Ref:
+            return self.object(e.value, e.name)
+        if t is n.Attr:
+            if type(e.value) in (n.Global, n.Ref):
+                owner = self.value(e.value)
+                if isinstance(owner, types.ModuleType):
+                    return self.object(getattr(owner, e.name, None), e.name)
+            held = self.in_class(e)
+            shared = self.object(held, e.name) if isinstance(held, (list, dict, set, np.ndarray)) else set()
+            return shared | {spot.at(e.name) for spot in self.of(e.value)}
+        if t is n.Index:
+            return self.of(e.value)
+        if t is n.Star:
+            return self.of(e.value)
+        return set()
+
+    def in_class(self, e: n.Attr) -> Any:
+        """What the class of an object holds under that name."""
+        kind = self.resolved.kind(e.value)
+        return inspect.getattr_static(kind.cls, e.name, None) if isinstance(kind, Instance) else None
+
+    def value(self, e: n.Expr) -> Any:
+        if type(e) is n.Ref:
+            return e.value
+        try:
+            return self.value_of(e.id)  # type: ignore[attr-defined]
+        except KeyError:
+            return None
+
+    def free(self, name: str) -> set[Spot]:
+        owner = self.resolved.owner
+        found = self.object(self.value(n.Global(name)), name)
+        if owner is not None and name in owner.__globals__:
+            found = found | {Spot("variable", (id(owner.__globals__), name), name)}
+        return found
+
+    def object(self, value: Any, label: str) -> set[Spot]:
+        if isinstance(value, _IMMUTABLE):
+            return set()
+        return {Spot("object", id(value), label, code=isinstance(value, _CODE))}
+
+    def link(self, s: n.Stmt) -> None:
+        t = type(s)
+        if t is n.Assign:
+            targets, e = (s.target,), s.value
+        elif t is n.Unpack:
+            targets, e = s.targets, s.value
+        elif t is n.For:
+            targets, e = (s.target,), s.iter
+        else:
+            return
+        found = self.result_of(e, self.resolved.sites.get(id(s)))
+        for target in targets:
+            if found and (has_memory(self.resolved.kind(n.Name(target))) or type(e) is not n.Index):
+                self.spots.setdefault(target, set()).update(found)
+
+    def result_of(self, e: n.Expr, site: Site | None) -> set[Spot]:
+        if type(e) is not n.Call:
+            return self.of(e)
+        if site is None:
+            return set()
+        if self.looked_into(site):
+            summary, places = self.summary(site)
+            return {s for spot in summary.returns for s in self.mapped(spot, places)}
+        if getattr(site.callee, "__name__", "") in VIEWS:
+            return set().union(*(self.of(a) for a in site.args)) if site.args else set()
+        return set()
+
+    # ------------------------------------------------------------ callees
+
+    def looked_into(self, site: Site) -> bool:
+        return site.how in ("inside", "lifted") or (site.how == "construct" and bool(site.bound))
+
+    def summary(self, site: Site) -> tuple[Traffic, dict[str, set[Spot]]]:
+        wanted = frozenset(p for p, a in site.bound if self.is_varied(a))
+        return self.inner(site, wanted) or Traffic(), {p: self.of(a) for p, a in site.bound}
+
+    def mapped(self, spot: Spot, places: dict[str, set[Spot]]) -> set[Spot]:
+        if spot.where != "parameter":
+            return {spot}
+        given = places.get(spot.key, set())
+        return given if spot.attribute is None else {g.at(spot.attribute) for g in given}
+
+    # ------------------------------------------------------------ reading and writing
+
+    def is_varied(self, *parts: n.Expr) -> bool:
+        return any(i in self.varied for e in parts for i in walk.names(e))
+
+    def read(self, *parts: n.Expr) -> None:
+        for e in parts:
+            self.read_one(e)
+
+    def read_one(self, e: n.Expr) -> None:
+        for spot in self.of(e):
+            if not (spot.code and spot.attribute is None):
+                self.found.reads.setdefault(spot, self.here())
+
+        if type(e) is n.Attr and isinstance(self.in_class(e), (int, float, complex, np.generic)):
+            for cls in self.resolved.kind(e.value).cls.__mro__:  # type: ignore[attr-defined]
+                if e.name in cls.__dict__:
+                    self.found.reads.setdefault(Spot("object", id(cls), cls.__name__).at(e.name), self.here())
+
+    def here(self) -> tuple[Any, Place]:
+        return self.resolved.owner, self.resolved.place(self.line)
+
+    def write(self, target: n.Expr, *values: n.Expr) -> None:
+        if self.is_varied(*values):
+            for spot in self.of(target):
+                if spot.where != "variable" and not (spot.code and spot.attribute is None):
+                    self.found.writes.setdefault(spot, self.here())
+
+    def statement(self, s: n.Stmt) -> None:
+        self.line = s.line or self.line
+        t = type(s)
+        if t in (n.Assign, n.Effect, n.Unpack):
+            self.value_use(s.value, self.resolved.sites.get(id(s)), s)  # type: ignore[attr-defined]
+        elif t is n.Return:
+            self.found.returns |= self.of(s.value)
+        elif t in (n.Store, n.Update):
+            self.read(s.value)
+            target = s.target if type(s.target) is n.Attr else s.target.value
+            self.write(target, s.value)
+        elif t is n.Append:
+            self.read(s.value)
+            self.write(n.Name(s.target), s.value)
+        elif t is n.SetGlobal and self.is_varied(s.value):
+            key = id(self.resolved.owner.__globals__), s.name
+            self.found.writes.setdefault(Spot("variable", key, s.name), self.here())
+
+    def value_use(self, e: n.Expr, site: Site | None, s: n.Stmt) -> None:
+        t = type(e)
+        if t is n.Binary:
+            self.read(e.left, e.right)
+        elif t is n.Inplace:
+            self.read(e.right)
+            if site is not None and site.how == "inplace":
+                self.write(e.left, e.right)
+            else:
+                self.read(e.left)
+        elif t is n.Unary and e.op != "not":
+            self.read(e.operand)
+        elif t in (n.Index, n.Attr) and type(s) is n.Assign and not has_memory(self.resolved.kind(n.Name(s.target))):
+            self.read(e)
+        elif t in (n.TupleExpr, n.ListExpr, n.SetExpr):
+            self.read(*e.items)
+        elif t is n.DictExpr:
+            self.read(*e.values)
+        elif t is n.Closure:
+            self.read(*e.captures)
+        elif t is n.Call and site is not None and site.how != "constant":
+            self.call(e, site)
+        elif t is n.Call and type(e.func) is n.Attr and e.func.name in MUTATING_METHODS:
+            self.write(e.func.value, *e.args)
+
+    def call(self, e: n.Call, site: Site) -> None:
+        if self.looked_into(site):
+            summary, places = self.summary(site)
+            for mine, theirs in ((self.found.reads, summary.reads), (self.found.writes, summary.writes)):
+                for spot, there in theirs.items():
+                    for found in self.mapped(spot, places):
+                        mine.setdefault(found, there)
+            return
+        operands = (*site.args, *(v for _, v in site.kwargs))
+        outs = [*out_operands(site, e)]
+        first = first_is_written(site, e)
+        if first is not None:
+            outs.append(first)
+        for target in outs:
+            self.write(target, *(a for a in operands if a is not target))
+        name = e.func.name if type(e.func) is n.Attr else ""
+        self.read(*(a for a in operands if not any(a is target or a == target for target in outs)))
+        if name and not is_numpy(site.callee) and (first is None or name in _READ_TOO):
+            self.read(e.func.value)  # type: ignore[union-attr]

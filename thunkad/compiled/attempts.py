@@ -1,0 +1,45 @@
+"""Callees that hand over what they raise: the part of a world that deals with them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from thunkad.analysis.aliases import Sharing
+from thunkad.analysis.half_way import stops_half_way
+from thunkad.analysis.sites import Site
+from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.forms import normal_form
+from thunkad.ir import nodes as n
+from thunkad.kinds.lattice import UNKNOWN
+
+
+class Attempts:
+    """See :mod:`thunkad.normal.attempted`."""
+
+    pair_for: Any
+    analysis_of: Any
+
+    def attempted_pair(self, site: Site, demand: tuple[str, ...], sharing: Sharing) -> tuple[n.Ref, n.Ref]:
+        """The halves of a callee that hands over what it raises, see :mod:`thunkad.normal.attempted`."""
+        target = site.callee.__init__ if site.how == "construct" else site.callee
+        pair = self.pair_for(normal_form(target, True, True), target, (UNKNOWN, *site.kinds), demand, None, sharing)
+        return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse)
+
+    def stops_half_way(self, site: Site, owner: Any) -> bool:
+        """Whether the user's function of this site may raise after it has changed what it was given."""
+        if site.how not in ("inside", "lifted", "construct"):
+            return True
+        target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
+        if isinstance(target, Derivation):
+            return False
+        if site.how == "construct":
+            target = target.__init__
+        key = (id(target), site.kinds)
+        known: dict[Any, bool] = self.__dict__.setdefault("half_way", {})
+        if key not in known:
+            known[key] = True
+            resolved = self.analysis_of(target, owner, site.kinds)
+            inner = functools.partial(self.stops_half_way, owner=resolved.owner)
+            known[key] = stops_half_way(resolved, inner)
+        return known[key]

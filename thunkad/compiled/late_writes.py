@@ -1,0 +1,176 @@
+"""Whether a program has functions that write into what they are given and may be called where nobody foresees it.
+
+A call whose callee is only known when the code runs is taken to change nothing, unless the program has a closure that
+rebinds or changes what it captures, or a method or function that changes an argument.  What is looked at is all that
+the differentiated function can name.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from thunkad.compiled.forms import normal_form
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Sequence, Tuple
+from thunkad.normal.guarded import MUTATING
+from thunkad.source.names import lookup
+
+_MOST = 200  # functions and objects that are looked at
+_FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
+
+
+def writes_late(fn: Any, kinds: Iterable[Kind]) -> bool:
+    """Whether something that ``fn`` can reach, or that is an argument of these kinds, changes what it is given."""
+    return _Search().reaches(fn, kinds)
+
+
+def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> None:
+    """Find that out for the first function that is looked at in a world, the one that is differentiated."""
+    if not world.begun:
+        world.begun, world.writes_late = True, writes_late(fn, kinds)
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.seen: dict[int, Any] = {}
+        self.left: list[Any] = []
+        self.iterates = False
+
+    def reaches(self, fn: Any, kinds: Iterable[Kind]) -> bool:
+        self.left.append(fn)
+        for kind in kinds:
+            self.add_kind(kind)
+        while self.left and len(self.seen) < _MOST:
+            value = self.left.pop()
+            if id(value) in self.seen:
+                continue
+            self.seen[id(value)] = value
+            if self.one(value, value is not fn) or self.iterates:
+                return True
+        return False
+
+    def add_kind(self, kind: Kind) -> None:
+        if isinstance(kind, Known):
+            self.left.append(kind.value)
+        elif isinstance(kind, Instance):
+            self.left.append(kind.cls)
+        elif isinstance(kind, Tuple):
+            for k in kind.items:
+                self.add_kind(k)
+        elif isinstance(kind, Sequence) and kind.item is not None:
+            self.add_kind(kind.item)
+        elif isinstance(kind, Mapping):
+            for _, part in kind.entries or ():
+                self.add_kind(part)
+            if kind.value is not None:
+                self.add_kind(kind.value)
+
+    def one(self, value: Any, passed: bool) -> bool:
+        """Whether ``value`` is a function that writes; what it leads to is put on the list.
+
+        ``passed``: it may be called where nobody foresees it.
+        """
+        if isinstance(value, types.FunctionType):
+            return not _is_foreign(value) and self.function(value, passed)
+        if isinstance(value, type):
+            if not _is_foreign(value):
+                self.left += [v for k, v in vars(value).items() if k not in ("__init__", "__new__", "__post_init__")]
+        elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
+            self.left.append(value.__func__)
+        elif isinstance(value, property):
+            self.left += [value.fget, value.fset]
+        elif isinstance(value, functools.partial):
+            self.left += [value.func, *value.args, *value.keywords.values()]
+        elif isinstance(value, (list, tuple)):
+            self.left += value[:_MOST]
+        elif isinstance(value, dict):
+            self.left += list(value.values())[:_MOST]
+        elif not isinstance(value, (int, float, complex, str, bytes, types.ModuleType)) and hasattr(value, "__dict__"):
+            self.left += [type(value), *vars(value).values()]
+        return False
+
+    def function(self, fn: Any, passed: bool) -> bool:
+        try:
+            form = normal_form(fn)
+        except Exception:
+            return False  # what is wrong with it is said where it is called
+        if passed and writes_given(form):
+            return True
+        for s in walk.statements(form.body):
+            for e in walk.parts(*walk.expressions(s)):
+                if type(e) is n.Closure and self.closure(e.function, fn):
+                    return True
+                self.named(e, fn)
+        return False
+
+    def closure(self, function: n.Function, owner: Any) -> bool:
+        if writes_given(function):
+            return True
+        for s in walk.statements(function.body):
+            for e in walk.parts(*walk.expressions(s)):
+                if type(e) is n.Closure and self.closure(e.function, owner):
+                    return True
+                self.named(e, owner)
+        return False
+
+    def named(self, e: n.Expr, owner: Any) -> None:
+        """Note what ``e`` names."""
+        name = e if type(e) is n.Global else e.value if type(e) is n.Attr else None
+        if type(name) is not n.Global:
+            return
+        try:
+            value = lookup(owner, name.id)
+        except KeyError:
+            return
+        if value is iter or value is next:  # an iterator changes as it is used
+            self.iterates = True
+        elif isinstance(value, types.ModuleType):
+            if type(e) is n.Attr and value.__name__.split(".")[0] not in _FOREIGN:
+                self.left.append(getattr(value, e.name, None))
+        elif not isinstance(value, types.BuiltinFunctionType):
+            self.left.append(value)
+
+
+def writes_given(function: n.Function) -> bool:
+    """Whether a function seems to change something that it is given, or a variable that it captures."""
+    given = {*function.captures, *(p.name for p in function.params)}
+    statements = list(walk.statements(function.body))
+    while True:
+        before = len(given)
+        for s in statements:
+            if type(s) in (n.Assign, n.Unpack, n.For):
+                source = s.iter if type(s) is n.For else s.value  # type: ignore[attr-defined]
+                if type(source) in (n.Name, n.Attr, n.Index) and _root(source) in given:
+                    given.update(walk.writes(s))
+        if len(given) == before:
+            break
+    return any(_changes(s, given) for s in statements)
+
+
+def _changes(s: n.Stmt, given: set[str]) -> bool:
+    if type(s) is n.Append:
+        return s.target in given
+    if type(s) in (n.Store, n.Update, n.Delete):
+        return type(s.target) is not n.Name and _root(s.target) in given  # type: ignore[attr-defined]
+    if type(s) in (n.Assign, n.Effect):
+        e = s.value  # type: ignore[attr-defined]
+        if type(e) is n.Inplace:
+            return _root(e.left) in given
+        if type(e) is n.Call and type(e.func) is n.Attr and e.func.name in MUTATING:
+            return _root(e.func) in given
+    return False
+
+
+def _root(e: n.Expr) -> str | None:
+    while type(e) in (n.Attr, n.Index):
+        e = e.value  # type: ignore[union-attr]
+    return e.id if type(e) is n.Name else None
+
+
+def _is_foreign(value: Any) -> bool:
+    return (getattr(value, "__module__", None) or "").split(".")[0] in _FOREIGN

@@ -1,0 +1,23 @@
+"""A compiled callee."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.compiled.load import Slot
+
+
+class Pair:
+    """A callee compiled for one demand: the two halves, and whose globals they run in."""
+
+    def __init__(self, forward: Slot, reverse: Slot, owner: Any) -> None:
+        self.forward, self.reverse, self.owner = forward, reverse, owner
+        self.written: tuple[str, ...] = ()  # parameters that are written in place
+        self.changes = False  # it writes into more than the objects that it makes itself
+        # Those whose cotangents surely are in the caller's shadows; the others' may be there.
+        self.shadowed: frozenset[str] = frozenset()
+
+    @property
+    def writes(self) -> bool:
+        """Whether its reverse half takes the caller's shadows."""
+        return bool(self.written)

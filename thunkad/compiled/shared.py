@@ -1,0 +1,179 @@
+"""Calls whose callee is known only when the code runs, and that may change what they are given.
+
+The cotangents of memory live in the caller's shadows, as they do for a callee that the caller knows; the pullback is
+handed those of its run.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.aliases import Sharing
+from thunkad.analysis.sites import Site, weaken
+from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_nested
+from thunkad.compiled.running import run, running
+from thunkad.kinds.observe import kind_of
+from thunkad.rules.entry import Entry
+from thunkad.runtime.cotangents import entry
+from thunkad.runtime.exceptions import in_one_go
+from thunkad.runtime.shadows import VALUES, Shadows, check_fresh, fields_of
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
+
+_in_try: contextvars.ContextVar[bool] = contextvars.ContextVar("thunkad_in_try", default=False)
+
+
+class SharedPull(Pull):
+    """Run-time dispatch for callers that have foreseen that their callee may write."""
+
+    def __init__(self, world: Any) -> None:
+        super().__init__(world, kept=True)
+        self.slot = "dispatch_shared"
+
+    def call(  # type: ignore[override]
+        self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Callable[[Any, Any], tuple[Any, ...]]]:
+        value, back = self.late(fn, args, kwargs, frozenset(wrt))
+
+        def pullback(value_bar: Any, shadows: Any) -> tuple[Any, ...]:
+            of_callee, of_args, of_kwargs = run(shadows, back, value_bar)
+            return tuple(
+                of_callee if w is None else of_args[w] if isinstance(w, int) else of_kwargs.get(w, ZERO) for w in wrt
+            )
+
+        return value, pullback
+
+    def packed(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[..., Any]]:
+        value, back = self.late(fn, tuple(args), dict(kwargs))
+
+        def pullback(value_bar: Any, shadows: Any) -> Any:
+            of_callee, of_args, of_kwargs = run(shadows, back, value_bar)
+            return of_callee, tuple(of_args), of_kwargs
+
+        return value, pullback
+
+    def call_in_try(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> Any:
+        """The same inside a ``try``, where what a callee has changed before it raises could be seen."""
+        token = _in_try.set(True)
+        try:
+            return self.call(fn, wrt, *args, **kwargs)
+        finally:
+            _in_try.reset(token)
+
+    def packed_in_try(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        token = _in_try.set(True)
+        try:
+            return self.packed(fn, args, kwargs)
+        finally:
+            _in_try.reset(token)
+
+    # ------------------------------------------------------------ compiled callees
+
+    def kinds_of(self, values: Iterable[Any]) -> tuple[Any, ...]:
+        """Their kinds; what is empty may be filled by the callee."""
+        return tuple(weaken(kind_of(v)) if isinstance(v, (list, dict)) and not v else kind_of(v) for v in values)
+
+    def begin(self, pair: Any, site: Site, owner: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
+        half = pair.forward.cell.cell_contents
+        if not _in_try.get() or not self.world.stops_half_way(site, owner):
+            return half(*values)  # type: ignore[no-any-return]
+        token = _in_try.set(False)
+        try:
+            return in_one_go(pair.forward.__name__, half, *values)  # type: ignore[no-any-return]
+        finally:
+            _in_try.reset(token)
+
+    def sharing(self, names: Any) -> Sharing:
+        return Sharing(volatile=tuple(names), shared=tuple(names), result=True)
+
+    def is_private(self, pair: Any, fn: Any) -> bool:
+        return False
+
+    def cotangents_of(self, pair: Any, demand: tuple[str, ...], saved: Any, value_bar: Any) -> dict[str, Any]:
+        parts = pair.reverse.cell.cell_contents(saved, value_bar, running.get())
+        named = [p for p in demand if p not in pair.shadowed]
+        return dict(zip(named, parts if len(named) != 1 else (parts,)))
+
+    def made_by_init(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        value: Any = object.__new__(cls)
+        _, back = self.whole(cls.__init__, (value, *args), kwargs)  # type: ignore[misc]
+
+        def through(value_bar: Any) -> Cotangents:
+            if not isinstance(unthunk(value_bar), AbstractZero):
+                running.get().add(value, value_bar)
+            _, of_args, of_kwargs = back(ZERO)
+            return NO_TANGENT, of_args[1:], of_kwargs
+
+        return value, through
+
+    # ------------------------------------------------------------ callees that know nothing of shadows
+
+    def rule(self, rule: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back] | None:
+        found = super().rule(rule, args, kwargs)
+        return None if found is None else self.taking(*found, args, kwargs)
+
+    def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
+        found = super().by_kind(fn, args, kwargs, wrt)
+        return self.taking(*found, args, kwargs) if is_nested(fn) else found
+
+    def taking(self, value: Any, back: Back, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        """``back``, given what the shadow of a new value holds."""
+        check_fresh(value, *args, *kwargs.values())
+
+        def taken(value_bar: Any) -> Cotangents:
+            value_bar = entering(back, running.get().take(value, value_bar))
+            if isinstance(value_bar, AbstractZero):
+                return NO_TANGENT, [ZERO] * len(args), {}
+            return back(value_bar)
+
+        return value, taken
+
+    # ------------------------------------------------------------ shadows of a call's own
+
+    def private(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        """A call that changes only what it makes itself, for a caller without shadows."""
+        return self.privately(lambda: self.whole(fn, args, kwargs), args, kwargs)
+
+    def privately(
+        self, call: Callable[[], tuple[Any, Back]], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, Back]:
+        value, back = call()
+
+        def through(value_bar: Any) -> Cotangents:
+            shadows = Shadows()
+            if not isinstance(value, (*VALUES, type(None))):
+                shadows.add(value, value_bar)
+                value_bar = ZERO
+            of_callee, of_args, of_kwargs = run(shadows, back, value_bar)
+            given = [of_args[k] if k < len(of_args) else ZERO for k in range(len(args))]
+            seen: dict[int, Any] = {}
+            whole = [collected(shadows, a, given[k], seen) for k, a in enumerate(args)]
+            named = {k: collected(shadows, v, of_kwargs.get(k, ZERO), seen) for k, v in kwargs.items()}
+            return of_callee, whole, named
+
+        return value, through
+
+
+def collected(shadows: Any, x: Any, x_bar: Any, seen: dict[int, Any]) -> Any:
+    """The whole cotangent of ``x`` (``x_bar`` of a number); what several arguments share is given to the first."""
+    if isinstance(x, np.ndarray):
+        shadow = shadows.of(x)
+        found, shadow[...] = shadow.copy(), 0
+        return found
+    items: Any = dict(enumerate(x)) if isinstance(x, (list, tuple)) else x if isinstance(x, dict) else None
+    if items is None:
+        items = {} if isinstance(x, (*VALUES, str, bytes, type)) else fields_of(x)
+        if not items:
+            return x_bar
+    if id(x) in seen:
+        return ZERO
+    seen[id(x)] = x
+    slots = shadows.of(x)
+    parts = {k: collected(shadows, v, slots[k] if isinstance(slots, list) else entry(slots, k), seen)
+             for k, v in items.items()}  # fmt: skip
+    if isinstance(x, dict):
+        return parts
+    return tuple(parts.values()) if isinstance(x, (list, tuple)) else Tangent(type(x), parts)

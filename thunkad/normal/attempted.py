@@ -1,0 +1,43 @@
+"""A function that hands over what it raises instead of raising it.
+
+A callee that changes what it is given and then raises, inside the caller's ``try``, has been left half-way, and the
+caller's handler sees the half that was done.  In this form it never is left half-way as far as its caller can tell::
+
+    def callee(x):                      def callee(raised, x):
+        x[0] = 2 * x[1]                     result = None
+        if x[0] > 1:                        try:
+            raise ValueError                    x[0] = 2 * x[1]
+        return x[0]                             ...
+                                                result = x[0]
+                                            except BaseException as error:
+                                                note(raised, error)
+                                            return result
+
+:mod:`thunkad.normal.guarded` cuts this ``try`` like any other, so the derivative of what was done is right.
+"""
+
+from __future__ import annotations
+
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.ir.fresh import Names
+from thunkad.runtime.exceptions import note
+
+NOTE = n.Ref("note", note)
+
+
+def attempted(function: n.Function) -> n.Function:
+    """``function``, with structured exits, with a first parameter for the list that takes what it raises."""
+    names = Names(walk.taken_names(function))
+    raised, error, result = names.new("raised"), names.new("error"), names.new("result")
+    last = function.body[-1]
+    assert type(last) is n.Return
+    protected = [*function.body[:-1], n.Assign(result, last.value, line=last.line)]
+    handler: list[n.Stmt] = [n.Effect(n.Call(NOTE, (n.Name(raised), n.Name(error))), line=last.line)]
+    body: list[n.Stmt] = [
+        n.Assign(result, n.Const(None), line=function.line),
+        n.Try(protected, handler, [], None, error, line=function.line),
+        n.Return(n.Name(result), line=last.line),
+    ]
+    params = [n.Param(raised), *function.params]
+    return n.Function(function.name, params, body, function.captures, function.line, function.filename)
