@@ -402,6 +402,8 @@ class Then:
 
 def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
     """``x`` as it is now, so that its cotangent can be taken apart after it was changed."""
+    if isinstance(x, METHODS) and isinstance(x.__self__, (list, dict)):
+        return then(x.__self__, seen)  # whose cotangent that of the method is
     if isinstance(x, (np.ndarray, *VALUES, str, bytes, type(None), type)):
         return x
     seen = {} if seen is None else seen
