@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import CotangentError, UnsupportedSyntaxError
+from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.indexing import assigned_last
@@ -464,6 +464,17 @@ def originals(value: Any, kept: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
     if type(value) is list and id(value) not in twins:
         return [twins.get(id(v), v) for v in value]
     return twins.get(id(value), value)
+
+
+def must_differ(*args: Any) -> None:
+    """Refuse arguments that are one object or share memory, where cotangents follow memory: they would share those,
+    too."""
+    for k, a in enumerate(args):
+        if shares(a, *args[:k]):
+            raise ArgumentError(
+                "two arguments to differentiate for share memory, and the function changes memory in place: "
+                "pass a copy of one of them"
+            )
 
 
 def check_fresh(value: Any, *args: Any) -> None:
