@@ -65,3 +65,20 @@ def test_between_the_halves(name):
     assert same(found, expected)
     write_over(found)
     assert same(unthunk_all(tuple(pullback(copied(seed)))), expected)
+
+
+def both_written(u, v):
+    u[0] = v[1] * 2.0
+    v *= u
+    return np.sum(u * v)
+
+
+def test_two_arguments_of_one_memory_are_refused() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    for same in (x, x[::-1]):
+        with pytest.raises(ad.ArgumentError, match="share memory"):
+            ad.grad(both_written, argnums=(0, 1))(x, same)
+        with pytest.raises(ad.ArgumentError, match="share memory"):
+            ad.vjp(both_written, x, same)
+    assert np.array_equal(x, [1.0, 2.0, 3.0])
+    ad.grad(both_written, argnums=(0, 1))(x, x.copy())

@@ -43,8 +43,10 @@ from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
 from thunkad.runtime.exceptions import in_one_go
+from thunkad.runtime.shadows import originals
 from thunkad.runtime.untouched import untouched
 
+ORIGINALS = n.Ref("originals", originals)
 CHECKED = "iter"  # of a loop: that its iterable is one has to be checked even if its body has nothing to do
 IN_ONE_GO = n.Ref("in_one_go", in_one_go)
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
@@ -270,7 +272,9 @@ class Forward:
             assert site is not None
             self.resolved.kinds[source] = site.result
             self.active = self.active | {source}
-            self.call(n.Assign(source, s.iter, line=s.line), source, site, out, steps)
+            made = n.Assign(source, s.iter, line=s.line)
+            if not self.mutation.handed_on(made, site, out, steps):
+                self.call(made, source, site, out, steps)
         count = s.count or self.names.new("k")
         self.resolved.kinds[count] = PY_INT
         return n.Name(source), count, [self.mutation.item_step(s, source, count)]
@@ -354,7 +358,8 @@ class Forward:
     def check_keywords(self, s: n.Assign, entry: Entry, bound: dict[str, n.Expr]) -> None:
         """A keyword-only parameter has no cotangent: where the value is differentiated, the library says so."""
         for name, p in entry.signature().parameters.items():
-            if p.kind is p.KEYWORD_ONLY and self.is_active(bound[name]):
+            selected_by = name == "key" and getattr(entry.target, "__name__", "") in SELECT_BY_VALUE
+            if p.kind is p.KEYWORD_ONLY and self.is_active(bound[name]) and not selected_by:
                 raise self.unsupported(s, f"a differentiated value as {name}= of {name_of(entry.target)}")
 
     def copy_with(self, s: n.Assign, site: Site) -> n.Stmt:
@@ -376,6 +381,7 @@ class Forward:
             args = tuple(self.mutation.kept(self.current, a, out) for a in site.args)
             kwargs = tuple((k, self.mutation.kept(self.current, v, out)) for k, v in site.kwargs)
             selects = getattr(site.callee, "__name__", "") in SELECT_BY_VALUE
+        from_copies = selects and args != site.args
         if not selects and self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
             if self.mutation.aliases.is_mutated(target) and not self.mutation.is_simple(target):
                 raise self.unsupported(
@@ -383,6 +389,9 @@ class Forward:
                 )
             made = self.names.new(target)  # the pullback may hold it, and the caller may write into what it gets
         out.append(n.Unpack((made, pullback), n.Call(rule, args, kwargs), line=s.line))
+        if from_copies and not self.mutation.is_reference(site):
+            twins = n.TupleExpr(args), n.TupleExpr(site.args)
+            out.append(n.Assign(target, n.Call(ORIGINALS, (n.Name(target), *twins)), line=s.line))
         if made != target:
             out.append(n.Assign(target, n.Call(KEEP, (n.Name(made),)), line=s.line))
         places: list[tuple[n.Expr, n.Expr | None]] = [(o, n.Const(k)) for k, o in enumerate(operands)]

@@ -42,6 +42,7 @@ from thunkad.records import record, replace
 from thunkad.runtime import cotangents, shadows
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
+MUST_DIFFER = n.Ref("must_differ", shadows.must_differ)
 THEN = n.Ref("then", shadows.then)
 STRUCTURE = n.Ref("structure", shadows.structure)
 PROJECT = n.Ref("project", cotangents.project)
@@ -195,6 +196,9 @@ class Generator:
                 body.insert(0, n.Assign(original, n.Call(STRUCTURE, (n.Name(p),)), line=resolved.function.line))
                 body.insert(1, n.Assign(then, n.Call(THEN, (n.Name(p),)), line=resolved.function.line))
                 self.originals[p] = n.Name(original), n.Name(then)
+        following = [n.Name(p) for p in wanted if p in shadowed]
+        if len(following) > 1 and not self.takes_shadows:
+            body.insert(0, n.Effect(n.Call(MUST_DIFFER, tuple(following)), line=resolved.function.line))
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = make_bars(resolved, forward.active, self.names)

@@ -88,6 +88,7 @@ def _held(fw: Any, s: n.Assign, callee: n.Attr, out: list[n.Stmt], steps: Block)
     read = n.Assign(name, n.Attr(value, callee.name), line=s.line)
     if type(value) is n.Name and value.id in fw.mutation.shadowed:
         fw.mutation.shadowed[name] = "any"
+        fw.mutation.aliases.union(value.id, name)
     if not fw.mutation.handles(read, out, steps):
         out.append(read)
         steps.steps.append(FieldStep(s.line, name, value.id, callee.name))

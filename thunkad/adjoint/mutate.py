@@ -407,9 +407,19 @@ class Mutation(Writers, Containers, Accessors, Calls):
         inner = Block()
         self.fw.call(s, s.target, site, out, inner)
         view = self.fw.names.new(f"{s.target}_is_view")
-        out.append(n.Assign(view, n.Call(SHARES, (n.Name(s.target), operands[0])), line=s.line))
-        steps.steps.extend(UnlessView(s.line, view, step) for step in inner.steps)
+        out.append(n.Assign(view, n.Call(SHARES, (n.Name(s.target), *dict.fromkeys(operands))), line=s.line))
+        found = not all(isinstance(self.kind(a), Num) for a in operands)
+        steps.steps.extend(UnlessView(s.line, view, step, found) for step in inner.steps)
         return True
+
+    def handed_on(self, s: n.Assign, site: Site, out: list[n.Stmt], steps: Block) -> bool:
+        """What a loop runs over, if that holds what a shadowed operand holds: the new name is shadowed then, too."""
+        operands = [i for a in site.args for i in walk.names(a) if i in self.shadowed]
+        if not operands or site.how != "rule" or getattr(site.callee, "__name__", "") not in VIEWS:
+            return False
+        self.aliases.union(operands[0], s.target)
+        self.shadowed[s.target] = "any"
+        return self.view(s, site, out, steps)
 
     def inplace(self, s: n.Assign, e: n.Inplace, site: Site, out: list[n.Stmt], steps: Block) -> bool:
         """``x op= v`` on what may be an array or a list."""

@@ -15,7 +15,7 @@ from thunkad.adjoint.inline import simplify_unbroadcast
 from thunkad.adjoint.steps import ENTRY, Step, as_key, give, give_display
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_of, find_aliases, has_memory
-from thunkad.analysis.sites import Resolved
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence
@@ -34,8 +34,10 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
     'any'."""
     out: dict[str, str] = {}
     in_place = {id(s) for s in walk.statements(resolved.function.body) if type(s) is n.Assign}
-    written = {x for key, names in aliases.written_by.items() for x in names if key not in in_place}
-    updated = {x for key, names in aliases.written_by.items() for x in names if key in in_place}
+    # A callee may write into something that holds the argument.
+    own = {key: names for key, names in aliases.written_by.items() if not _by_callee(resolved.sites.get(key))}
+    written = {x for key, names in own.items() for x in names if key not in in_place}
+    updated = {x for key, names in own.items() for x in names if key in in_place}
     for name in sorted(active):
         kind = resolved.kind(n.Name(name))
         if (
@@ -50,6 +52,10 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
         else:
             out[name] = "container" if isinstance(kind, (Sequence, Mapping, Instance)) else "any"
     return out
+
+
+def _by_callee(site: Site | None) -> bool:
+    return site is not None and site.how in ("inside", "lifted", "construct")
 
 
 def shadowed_params(
@@ -257,7 +263,10 @@ class ReadStep(Step):
             return
         if bars.shadowed.get(self.target) == "array" and self.view is None:
             return
-        bar = bars.taken(self.target) if self.view is not None else bars.entry_of(self.target)
+        if self.view is not None:
+            self.unless_view(bars)
+            return
+        bar = bars.entry_of(self.target)
         if bar is None:
             return
         if mode == "array" and self.basic and (scalar or self.target not in bars.shadowed):
@@ -265,13 +274,26 @@ class ReadStep(Step):
             return
         if mode == "array" and not self.basic:
             shadow = n.Name(bars.bar_name(self.source))
-            add: n.Stmt = n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr)))
-            if self.view is not None:
-                add = n.If(n.Name(self.view), [], [add], line=self.line)
-            bars.emit(add)
+            bars.emit(n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr))))
             return
         operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), bar.expr)
         bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
+
+    def unless_view(self, bars: Bars) -> None:
+        """Where the index may gather: what was gathered is taken out of its own memory, and only then."""
+        assert self.view is not None
+        state = bars.branch()
+        bar = state.taken(self.target)
+        bars.live.pop(self.target, None)
+        if bar is None:
+            return
+        if bars.shadowed[self.source] == "array":
+            shadow = n.Name(bars.bar_name(self.source))
+            state.emit(n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr))))
+        else:
+            operands = n.Name(self.source), as_key(self.index), n.Name(self.target), bar.expr
+            state.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
+        bars.out.append(n.If(n.Name(self.view), [], state.out, line=self.line))
 
 
 @record
@@ -359,10 +381,15 @@ class ShadowDisplayStep(Step):
 
 @record
 class UnlessView(Step):
-    """A step for an operation that may have made a view: nothing is to be done then."""
+    """A step for an operation that may have made a view: nothing is to be done then.
+
+    ``found``: it may also have found its result in a container.  The cotangent of that memory is handed back to where
+    it was found, so it is taken out of the shadow first.
+    """
 
     view: str
     inner: Step
+    found: bool = False
 
     def reads(self) -> set[str]:
         return self.inner.reads()
@@ -371,6 +398,21 @@ class UnlessView(Step):
         return self.inner.touches()
 
     def reverse(self, bars: Bars) -> None:
+        target = getattr(self.inner, "target", "")
+        if not self.found or bars.shadowed.get(target) != "array":
+            self.unless_view(bars, [])
+            return
+        shadow, key = bars.bar_name(target), bars.plain.get(target, target)
+        taken = bars.names.new("taken_bar")
+        first = [
+            n.Assign(taken, n.Call(n.Attr(n.Name(shadow), "copy")), line=self.line),
+            n.Store(n.Index(n.Name(shadow), n.Const(Ellipsis)), n.Const(0.0), line=self.line),
+        ]
+        bars.spelled[key] = taken
+        self.unless_view(bars, first)
+        bars.spelled[key] = shadow
+
+    def unless_view(self, bars: Bars, first: list[n.Stmt]) -> None:
         state = bars.branch()
         self.inner.reverse(state)
         if not state.out:
@@ -388,7 +430,7 @@ class UnlessView(Step):
                 if state.live.get(x) is not None and state.live[x].expr != n.Name(state.bar_name(x)):
                     state.assign(x, state.live[x].expr, state.live[x].owned, state.live[x].maybe_zero)
                 bars.live[x] = state.live[x]
-        bars.out.append(n.If(n.Name(self.view), [], state.out, line=self.line))
+        bars.out.append(n.If(n.Name(self.view), [], [*first, *state.out], line=self.line))
 
 
 @record

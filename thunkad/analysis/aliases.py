@@ -286,7 +286,8 @@ class _Finder:
         if site.how == "rule" and site.entry is not None and site.entry.layer == "library":
             name = getattr(site.callee, "__name__", "")
             on_array = bool(site.kinds) and isinstance(site.kinds[0], Num)
-            if name not in VIEWS or (on_array and name in _FRESH_IN_NUMPY):
+            fresh = on_array and name in _FRESH_IN_NUMPY and site.callee not in (max, min)
+            if name not in VIEWS or fresh:
                 return outs
             if name == "einsum" and is_product(site):
                 return outs

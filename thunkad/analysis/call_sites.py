@@ -56,12 +56,17 @@ class CallSites:
     def site(self, s: n.Stmt, site: Site) -> Kind:
         raise NotImplementedError
 
+    def is_early(self) -> bool:
+        raise NotImplementedError
+
     def call(self, s: n.Stmt, e: n.Call) -> Kind | None:
         values = [self.atom(a) for a in e.args] + [self.atom(v) for _, v in e.kwargs]
         callee = self.base(e.func)
         if callee is None or any(v is None for v in values):
-            return None
-        kinds = tuple(v for v in values if v is not None)
+            if self.is_early():
+                return None
+            callee = UNKNOWN if callee is None else callee
+        kinds = tuple(UNKNOWN if v is None else v for v in values)
         return self.apply(s, e, callee, e.args, e.kwargs, kinds)
 
     def apply(self, s: n.Stmt, e: n.Call, callee: Kind, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:

@@ -28,8 +28,7 @@ def changed_elsewhere(found: Resolved) -> frozenset[str]:
             by_class.setdefault(cls, set()).add(name)
             if name not in contained and not isinstance(kinds.get(name, UNKNOWN), Num):
                 unsure.add(cls)  # a function or an object of which nothing is known, which may hold some
-            simple = is_seen(s)
-            if weaken(kinds.get(name, UNKNOWN)) != kinds.get(name, UNKNOWN) and (not simple or name in copied):
+            if not is_seen(s) or name in copied:
                 unsure.add(cls)
     unsure |= {cls for cls, names in by_class.items() if len([x for x in names if x in contained]) > 1}
     return frozenset(x for x in contained if aliases.find(x) in unsure)

@@ -182,7 +182,7 @@ class _Scan:
     # ------------------------------------------------------------ callees
 
     def looked_into(self, site: Site) -> bool:
-        return site.how in ("inside", "lifted", "construct") and bool(site.bound)
+        return site.how in ("inside", "lifted") or (site.how == "construct" and bool(site.bound))
 
     def summary(self, site: Site) -> tuple[Traffic, dict[str, set[Spot]]]:
         wanted = frozenset(p for p, a in site.bound if self.is_varied(a))

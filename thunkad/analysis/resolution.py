@@ -248,6 +248,11 @@ class _Run(CallSites):
     def item(self, kind: Kind) -> Kind | None:
         return None if self.is_empty(kind) else item_of(kind)
 
+    def is_early(self) -> bool:
+        """Whether an operand of which nothing is known may get a kind in a later pass."""
+        self.met_empty = True
+        return self.hopeful
+
     def is_empty(self, kind: Kind | None) -> bool:
         """Whether ``kind`` is that of a list which may be filled further on."""
         if not (self.hopeful and isinstance(kind, Sequence) and kind.item is None):
@@ -324,14 +329,15 @@ class _Run(CallSites):
         if t in (n.Binary, n.Inplace, n.Compare):
             left, right = self.atom(e.left), self.atom(e.right)
             if left is None or right is None:
-                self.met_empty = True
-                if self.hopeful or (left is None and right is None):
+                if self.is_early():
                     return None
-                return UNKNOWN if t is not n.Compare else PY_BOOL
+                left, right = left or UNKNOWN, right or UNKNOWN
             return self.operator(s, e, left, right)
         if t is n.Unary:
             operand = self.atom(e.operand)
-            return None if operand is None else self.unary(s, e, operand)
+            if operand is None and self.is_early():
+                return None
+            return self.unary(s, e, operand or UNKNOWN)
         if t is n.Index:
             return self.index(s, e)
         if t is n.Attr:

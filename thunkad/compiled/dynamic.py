@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad import debugging
-from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, Sharing
+from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_made_by_init, method_for
 from thunkad.compiled import updates
@@ -40,7 +40,7 @@ from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.cotangents import entry
-from thunkad.runtime.shadows import keep, shallow, shares
+from thunkad.runtime.shadows import keep, originals, shallow, shares
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
 
@@ -232,7 +232,9 @@ class Pull:
         if found is None:
             return None
         value, pullback = value_and_pullback(rule, found)
-        if self.kept:
+        if self.kept and getattr(rule.target, "__name__", "") in SELECT_BY_VALUE:
+            value = originals(value, args, given)
+        elif self.kept:
             for held, own in zip(args, given):
                 if held is not own and shares(value, held):  # the value is what was given, or a view of it
                     value = own if value is held else rule.target(*given, **kwargs)  # type: ignore[operator]

@@ -220,7 +220,8 @@ class Calls:
     def outlined(self, s: n.Assign, target: str, site: Site, entry: Entry) -> None:
         """A rule that can't be pasted is called as it stands, with a tangent for each parameter that takes one."""
         dots = dots_of(entry)
-        signature = without_dots(entry).signature()
+        own = entry.signature()  # of the rule itself: for a linear helper it names the parameters otherwise
+        signature = own.replace(parameters=[p for p in own.parameters.values() if p.name not in dots.values()])
         given = signature.bind_partial(*site.args, **dict(site.kwargs))  # type: ignore[arg-type]
         kwargs: list[tuple[str | None, n.Expr]] = list(site.kwargs)
         for p, d in dots.items():

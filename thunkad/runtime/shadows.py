@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import KeysView
 from typing import Any
 
 import numpy as np
 
-from thunkad.errors import CotangentError, UnsupportedSyntaxError
+from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import check_read, check_write
 from thunkad.runtime.cotangents import add, entry, index_add
@@ -21,7 +22,8 @@ from thunkad.runtime.indexing import assigned_last
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 #: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
-FUNCTIONS = (functools.partial, types.FunctionType, types.MethodType)
+METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+FUNCTIONS = (functools.partial, types.FunctionType, *METHODS)
 VALUES = (float, int, complex, np.generic, *FUNCTIONS)
 
 
@@ -88,6 +90,8 @@ class Shadows:
         x_bar = unthunk(x_bar)
         if isinstance(x_bar, AbstractZero):
             return
+        if isinstance(x, KeysView):
+            return
         if isinstance(x, Then):
             self._add_then(x, x_bar)
         elif isinstance(x, np.ndarray):
@@ -130,9 +134,7 @@ class Shadows:
             if not isinstance(item, np.ndarray):
                 index_add(self._array(x), key, item_bar)
             return
-        if (
-            isinstance(item, types.MethodType) and item.__self__ is x
-        ):  # the cotangent of a bound method is that of its owner
+        if isinstance(item, METHODS) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
             self.add(x, item_bar)
             return
         if isinstance(item, FUNCTIONS):
@@ -202,8 +204,8 @@ class Shadows:
         """
         if isinstance(f_bar, AbstractZero):
             return f_bar
-        if isinstance(f, types.MethodType):
-            if isinstance(f.__self__, VALUES):
+        if isinstance(f, METHODS):
+            if isinstance(f.__self__, (*VALUES, types.ModuleType)):
                 return f_bar
             self.add(f.__self__, f_bar)
             return ZERO
@@ -225,9 +227,15 @@ class Shadows:
     # ------------------------------------------------------------ taking
 
     def take(self, x: Any, x_bar: Any) -> Any:
-        """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number."""
+        """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number.
+
+        The shadow is zero after that: whoever made ``x`` may have found it in a container, and then gives it back.
+        """
         if isinstance(x, np.ndarray):
-            return self._array(x).copy()
+            shadow = self._array(x)
+            found = shadow.copy()
+            shadow[...] = 0
+            return found
         if isinstance(x, (list, tuple, dict, Then)):
             return add(x_bar, self._moved(x))
         if isinstance(x, functools.partial):
@@ -402,6 +410,8 @@ class Then:
 
 def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
     """``x`` as it is now, so that its cotangent can be taken apart after it was changed."""
+    if isinstance(x, METHODS) and isinstance(x.__self__, (list, dict)):
+        return then(x.__self__, seen)  # whose cotangent that of the method is
     if isinstance(x, (np.ndarray, *VALUES, str, bytes, type(None), type)):
         return x
     seen = {} if seen is None else seen
@@ -435,11 +445,44 @@ def shallow(x: Any) -> Any:
     return list(x) if type(x) is list else dict(x) if type(x) is dict else x
 
 
-def shares(a: Any, b: Any) -> bool:
-    """Whether two values are the same object or views of one memory."""
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return bool(np.may_share_memory(a, b))
-    return a is b and not isinstance(a, (float, int, complex, str, tuple, np.generic, type(None)))
+def shares(a: Any, *others: Any) -> bool:
+    """Whether ``a`` and one of the others are the same object or views of one memory."""
+    if isinstance(a, np.ndarray):
+        return any(isinstance(b, np.ndarray) and np.may_share_memory(a, b) for b in others)
+    return any(a is b for b in others) and not isinstance(a, (float, int, complex, str, tuple, np.generic, type(None)))
+
+
+def originals(value: Any, kept: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
+    """What a function selected from copies, ``kept``, as it would have selected it from what it was ``given``."""
+    twins: dict[int, Any] = {}
+
+    def note(copy: Any, own: Any) -> None:
+        if copy is own:
+            return
+        twins[id(copy)] = own
+        if type(copy) in (list, tuple):
+            for c, o in zip(copy, own):
+                note(c, o)
+        elif type(copy) is dict:
+            for key in copy:
+                note(copy[key], own[key])
+
+    for copy, own in zip(kept, given):
+        note(copy, own)
+    if type(value) is list and id(value) not in twins:
+        return [twins.get(id(v), v) for v in value]
+    return twins.get(id(value), value)
+
+
+def must_differ(*args: Any) -> None:
+    """Refuse arguments that are one object or share memory, where cotangents follow memory: they would share those,
+    too."""
+    for k, a in enumerate(args):
+        if shares(a, *args[:k]):
+            raise ArgumentError(
+                "two arguments to differentiate for share memory, and the function changes memory in place: "
+                "pass a copy of one of them"
+            )
 
 
 def check_fresh(value: Any, *args: Any) -> None:

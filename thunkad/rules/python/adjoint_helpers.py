@@ -28,7 +28,7 @@ non_differentiable(moves.moves, moves.put_moves, moves.spread)
 non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
 )
-non_differentiable(shadows.then, shadows.shares, shadows.check_fresh, shadows.must_be_array)
+non_differentiable(shadows.then, shadows.shares, shadows.originals, shadows.check_fresh, shadows.must_be_array, shadows.must_differ)
 non_differentiable(
     arrays.zeros,
     arrays.rounds,
