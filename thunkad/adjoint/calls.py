@@ -13,7 +13,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Num
 from thunkad.records import replace
-from thunkad.runtime.shadows import check_fresh
+from thunkad.runtime.sharing import check_fresh
 
 CHECK_FRESH = n.Ref("check_fresh", check_fresh)
 

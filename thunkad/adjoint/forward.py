@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.containers import as_display
 from thunkad.adjoint.control import IfStep, LoopStep
 from thunkad.adjoint.generators import check_generator
@@ -499,11 +498,3 @@ def watch(s: Any) -> None:
     e = getattr(s, "value", None)
     if type(e) is n.Call and e.func != UNTOUCHED:
         s.value = n.Call(UNTOUCHED, (e.func, *e.args), e.kwargs)
-
-
-def maybe_unbound(resolved: Resolved) -> frozenset[str]:
-    return frozenset(resolved.hollow)
-
-
-def make_bars(resolved: Resolved, active: frozenset[str], names: Names) -> Bars:
-    return Bars(resolved, active, names, maybe_unbound(resolved))

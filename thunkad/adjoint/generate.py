@@ -9,7 +9,7 @@ from thunkad import debugging
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.checks import insert_checks
 from thunkad.adjoint.control import calls_writers
-from thunkad.adjoint.forward import Callees, Forward, make_bars
+from thunkad.adjoint.forward import Callees, Forward
 from thunkad.adjoint.groups import lazy_pullback
 from thunkad.adjoint.mutate import Mutation
 from thunkad.adjoint.mutation import shadowed_names, shadowed_params, written_params
@@ -39,10 +39,10 @@ from thunkad.optimise.purity import make_purity
 from thunkad.optimise.release import release
 from thunkad.optimise.tidy import tidy
 from thunkad.records import record, replace
-from thunkad.runtime import cotangents, shadows
+from thunkad.runtime import cotangents, shadows, sharing
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
-MUST_DIFFER = n.Ref("must_differ", shadows.must_differ)
+MUST_DIFFER = n.Ref("must_differ", sharing.must_differ)
 THEN = n.Ref("then", shadows.then)
 STRUCTURE = n.Ref("structure", shadows.structure)
 PROJECT = n.Ref("project", cotangents.project)
@@ -201,7 +201,7 @@ class Generator:
             body.insert(0, n.Effect(n.Call(MUST_DIFFER, tuple(following)), line=resolved.function.line))
         last = resolved.function.body[-1]
         assert type(last) is n.Return
-        bars = make_bars(resolved, forward.active, self.names)
+        bars = Bars(resolved, forward.active, self.names, frozenset(resolved.hollow))
         self.shapes = bars.shapes
         hands_on = calls_writers(steps)
         if shadowed or self.takes_shadows or hands_on:

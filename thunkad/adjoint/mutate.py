@@ -36,7 +36,8 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.results import binary, element
-from thunkad.runtime.shadows import must_be_array, shallow, then
+from thunkad.runtime.shadows import shallow, then
+from thunkad.runtime.sharing import must_be_array
 
 THEN = n.Ref("then", then)
 MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)

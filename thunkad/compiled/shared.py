@@ -21,7 +21,8 @@ from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.exceptions import in_one_go
-from thunkad.runtime.shadows import VALUES, Shadows, check_fresh, fields_of
+from thunkad.runtime.shadows import VALUES, Shadows, fields_of
+from thunkad.runtime.sharing import check_fresh
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
 
 _in_try: contextvars.ContextVar[bool] = contextvars.ContextVar("thunkad_in_try", default=False)

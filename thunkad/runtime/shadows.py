@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
+from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import check_read, check_write
 from thunkad.runtime.cotangents import add, entry, index_add
@@ -472,34 +472,3 @@ def originals(value: Any, kept: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
     if type(value) is list and id(value) not in twins:
         return [twins.get(id(v), v) for v in value]
     return twins.get(id(value), value)
-
-
-def must_differ(*args: Any) -> None:
-    """Refuse arguments that are one object or share memory, where cotangents follow memory: they would share those,
-    too."""
-    for k, a in enumerate(args):
-        if shares(a, *args[:k]):
-            raise ArgumentError(
-                "two arguments to differentiate for share memory, and the function changes memory in place: "
-                "pass a copy of one of them"
-            )
-
-
-def check_fresh(value: Any, *args: Any) -> None:
-    """Refuse a call whose result shares memory with an argument where that memory is written in place."""
-    for a in args:
-        if shares(value, a):
-            raise UnsupportedSyntaxError(
-                "a function returns a view of its argument (or the argument itself), "
-                "and that memory is written in place",
-                hint="return a copy, or write the operation out where the memory is changed",
-            )
-
-
-def must_be_array(x: Any) -> None:
-    """Refuse an in-place update of what was taken for an array and is a number."""
-    if not isinstance(x, np.ndarray):
-        raise UnsupportedSyntaxError(
-            f"an in-place update of a value of type {type(x).__name__} that was taken for an array",
-            hint="write x = x + y instead of x += y",
-        )

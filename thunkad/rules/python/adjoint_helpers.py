@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from thunkad.rules.library import alternative, frule, non_differentiable
 from thunkad.rules.linear import jointly_linear, linear
-from thunkad.runtime import arrays, cotangents, dots, elements, moves, piecewise, shadows, shapes
+from thunkad.runtime import arrays, cotangents, dots, elements, moves, piecewise, shadows, shapes, sharing
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import outward, view_like
@@ -28,7 +28,8 @@ non_differentiable(moves.moves, moves.put_moves, moves.spread)
 non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
 )
-non_differentiable(shadows.then, shadows.shares, shadows.originals, shadows.check_fresh, shadows.must_be_array, shadows.must_differ)
+non_differentiable(shadows.then, shadows.shares, shadows.originals)
+non_differentiable(sharing.check_fresh, sharing.must_be_array, sharing.must_differ)
 non_differentiable(
     arrays.zeros,
     arrays.rounds,
