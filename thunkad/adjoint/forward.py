@@ -471,7 +471,9 @@ class Forward:
             name = _called(s.value)
             how = f"out= of {name}" if any(k == "out" for k, _ in s.value.kwargs) else f"{name}()"
             what = f"{how}, which writes into an existing object, with a value that is differentiated"
-            raise self.unsupported(s, what, "build a new value instead")
+            by_name = "setattr" in name
+            hint = "set attributes by constant names: x.name = v" if by_name else "build a new value instead"
+            raise self.unsupported(s, what, hint)
 
 
 def _called(e: n.Call) -> str:
