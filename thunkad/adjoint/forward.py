@@ -471,9 +471,7 @@ class Forward:
             name = _called(s.value)
             how = f"out= of {name}" if any(k == "out" for k, _ in s.value.kwargs) else f"{name}()"
             what = f"{how}, which writes into an existing object, with a value that is differentiated"
-            by_name = "setattr" in name
-            hint = "set attributes by constant names: x.name = v" if by_name else "build a new value instead"
-            raise self.unsupported(s, what, hint)
+            raise self.unsupported(s, what, "build a new value instead, or set attributes by their names, x.name = v")
 
 
 def _called(e: n.Call) -> str:
