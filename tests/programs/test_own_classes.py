@@ -256,6 +256,19 @@ OTHERS = [
         with m:
             y = m.w
         return m.w * y
+    === property_of_a_base | x = 0.7
+    class Base:
+        def __init__(self, w):
+            self.w = w
+        @property
+        def square(self):
+            return self.w * self.w
+    class Derived(Base):
+        @property
+        def square(self):
+            return super().square * self.w
+    def f(x):
+        return Derived(x).square
     === key_that_is_missing | x = 0.7
     class Doubling(dict):
         def __missing__(self, key):

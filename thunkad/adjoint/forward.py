@@ -479,7 +479,7 @@ class Forward:
             name = _called(s.value)
             how = f"out= of {name}" if any(k == "out" for k, _ in s.value.kwargs) else f"{name}()"
             what = f"{how}, which writes into an existing object, with a value that is differentiated"
-            raise self.unsupported(s, what, "build a new value instead")
+            raise self.unsupported(s, what, "build a new value instead, or set attributes by their names, x.name = v")
 
 
 def _called(e: n.Call) -> str:

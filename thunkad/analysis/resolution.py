@@ -445,6 +445,9 @@ class _Run(CallSites):
             member = getattr(np.ndarray, e.name, None)
             if reason_for(member) is not None:
                 return self.site(s, Site("missing", member, args=(e.value,), kinds=(base,), infix=True))
+        if isinstance(base, Super) and (getter := base.getter(e.name)) is not None:
+            self.context.class_member(base.instance.cls, e.name)
+            return self.looked_up(s, getter, (base.owner,), (), (base.instance,), None)
         access = attribute_access(base, e.name) if type(e.value) is n.Name else None
         if access is not None:
             self.context.class_member(base.cls, e.name)  # type: ignore[union-attr]

@@ -55,6 +55,13 @@ class Super(Opaque):
                 return cls.__dict__[name]
         return None
 
+    def getter(self, name: str) -> Any:
+        """The function that computes the attribute ``name``, if one does."""
+        found = self.method(name)
+        if isinstance(found, property):
+            return _function(found.fget)
+        return _function(found.func) if isinstance(found, functools.cached_property) else None
+
 
 def super_kind(callee: Any, args: Any, kinds: tuple[Kind, ...]) -> Super | None:
     """The kind of ``super(cls, self)``, or None if the call is none or its class is not known."""
