@@ -9,7 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from second_order import SECOND_ORDER_LIMITS
+from second_order import FORWARD_LIMITS, SECOND_ORDER_LIMITS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -176,13 +176,20 @@ def limits_page() -> str:
         out += ["```python", textwrap.dedent(limit.rewrite), "```\n"]
     out += [
         "## Differentiated once, not twice\n",
-        "Every program of the tables in `tests/programs` has a forward-mode derivative; a derivative of its gradient is",
-        "refused for (the test is `tests/programs/test_every_program.py`):\n",
+        "Of the programs of the tables in `tests/programs`, a derivative of the gradient is refused for (the test is",
+        "`tests/programs/test_every_program.py`):\n",
     ]
-    for second in SECOND_ORDER_LIMITS:
-        named = ", ".join(f"`{name}`" for name in second.programs)
-        out += textwrap.wrap(f"- **{second.title}** ({named}). {second.reason}", 120, subsequent_indent="  ")
+    out += _listed(SECOND_ORDER_LIMITS)
+    out += ["\n## Differentiated in reverse mode, not in forward mode\n", *_listed(FORWARD_LIMITS)]
     return "\n".join([*out, "", LIBRARY_CODE])
+
+
+def _listed(limits):
+    out = []
+    for limit in limits:
+        named = ", ".join(f"`{name}`" for name in limit.programs)
+        out += textwrap.wrap(f"- **{limit.title}** ({named}). {limit.reason}", 120, subsequent_indent="  ")
+    return out
 
 
 LIBRARY_CODE = """\

@@ -18,7 +18,7 @@ class SecondOrderLimit:
 SECOND_ORDER_LIMITS = (
     SecondOrderLimit(
         "`vjp` of a function that changes its arguments, inside differentiated code",
-        ("containers-argument_returned_list", "arrays-arg_returned", "loops-FOR-appended_and_stacked"),
+        ("containers-argument_returned_list", "arrays-arg_returned"),
         "changes its argument",
         "The pullback would have to run the function again, on arguments that are not what they were; `grad` and "
         "`value_and_grad` run it once and may be differentiated in forward mode.",
@@ -36,15 +36,44 @@ SECOND_ORDER_LIMITS = (
         "Where it was made nothing said that it would be changed; make it with `{}`.",
     ),
     SecondOrderLimit(
-        "Rules whose helper writes into an array that it is given",
-        ("vanishing-TABLE-gradient_of_samples",),
-        "changes its argument 'y_bar' in place",
-        "`np.gradient` with spacings that are differentiated is one; write the differences out.",
+        "Callees found only when the code runs that change what they are given",
+        ("calls-map_mutating", "calls-partial_mutating", "calls-unknown_function", "calls-layers"),
+        "forward mode over SharedPull",
+        "Which function it is, and what it changes, is known only when the code runs; call it by its name.",
+    ),
+    SecondOrderLimit(
+        "Methods found only when the code runs that change their object",
+        ("calls-object_in_list", "calls-object_in_dict", "calls-object_holds_object"),
+        "a second derivative through the method",
+        "Call the method on an object that is made in the same function.",
+    ),
+    SecondOrderLimit(
+        "`types.SimpleNamespace`",
+        ("calls-simple_namespace",),
+        "SimpleNamespace",
+        "Use a dataclass or a dict.",
     ),
     SecondOrderLimit(
         "The 'as' value of a manager that is not known to the compiler",
         ("guarded-with_exits-0",),
-        "whose 'as' value is used",
+        "which is known only at run time, is used",
         "Give the value a name outside of the `with` statement.",
     ),
+)
+
+#: What is differentiated in reverse mode only.
+FORWARD_LIMITS = (
+    SecondOrderLimit(
+        "Functions found only when the code runs that change what they are given",
+        ("calls-partial_mutating", "calls-unknown_function"),
+        "found only when the code runs, changes its argument",
+        "Call the function by its name.",
+    ),
+    SecondOrderLimit(
+        "`map` over a list with a function that changes its items",
+        ("calls-map_mutating",),
+        "iterating in this way over a value that the loop changes",
+        "Write the loop.",
+    ),
+    SecondOrderLimit("`types.SimpleNamespace`", ("calls-simple_namespace",), "SimpleNamespace", "Use a dataclass or a dict."),
 )

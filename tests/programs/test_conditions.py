@@ -59,9 +59,9 @@ return y
 if y > 1:
     return x
 return y
-=== falls_off_the_end | x = 0.7
-if x > 1:
-    return x
+=== may_fall_off_the_end | x = 0.7
+if x > 0.5:
+    return x * x
 === arm_without_return | x = 0.7
 y = 0.0
 if x > 0.5:

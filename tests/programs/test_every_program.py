@@ -17,7 +17,7 @@ import thunkad as ad
 
 from checking import Outcome, Program, observe
 from every_program import every_program
-from second_order import SECOND_ORDER_LIMITS
+from second_order import FORWARD_LIMITS, SECOND_ORDER_LIMITS
 from thunkad.tangents import AbstractZero
 from thunkad.testing.differences import pairing
 from thunkad.testing.leaves import copied, field_of, leaves, map_leaves, random_tangents, unthunk_all
@@ -25,7 +25,7 @@ from thunkad.testing.leaves import copied, field_of, leaves, map_leaves, random_
 PROGRAMS = every_program()
 
 #: Refused in forward mode, with what the error says.
-REFUSED: dict[str, str] = {}
+REFUSED = {name: limit.error for limit in FORWARD_LIMITS for name in limit.programs}
 #: Refused when the gradient is differentiated.
 REFUSED_AT_SECOND_ORDER = {name: limit.error for limit in SECOND_ORDER_LIMITS for name in limit.programs}
 

@@ -107,15 +107,12 @@ class _Run(CallSites):
         self.result: Kind | None = None
         self.hollow: set[str] = unbound_at_heads(function)
         self.direct: dict[str, n.Closure] = {}
-        # Names whose contents may be changed under another name, or by a callee.
-        self.unsure: frozenset[str] = frozenset()
+        self.unsure: frozenset[str] = frozenset()  # names whose contents are changed under another name or by a callee
         self.classes: set[str] = set()  # names that are bound to the class of something
         self.asked: set[str] = set()  # names whose kinds this pass has used
         self.changed = False  # something that this pass has used is not so any more
         self.widen = False
-        # What is read from a list that is empty as far as is known, and what is computed from that: nothing yet, while
-        # there is hope that the list is filled further on; something unknown after that.
-        self.hopeful = True
+        self.hopeful = True  # that a list that is read, and empty as far as is known, is filled further on
         self.met_empty = False
 
     def iterated(self, s: n.Stmt, e: n.Expr) -> Kind | None:
@@ -249,7 +246,7 @@ class _Run(CallSites):
         return None if self.is_empty(kind) else item_of(kind)
 
     def is_early(self) -> bool:
-        """Whether an operand of which nothing is known may get a kind in a later pass."""
+        """Whether an operand of which nothing is known may get a kind in a later pass; it is unknown after that."""
         self.met_empty = True
         return self.hopeful
 

@@ -149,7 +149,8 @@ _CHANGING = frozenset(
     ("pop", "index_add", "accumulate", "pull", "pull_kept", "pull_packed", "pull_shared", "pull_shared_packed",
      "change",
      "update", "update_entry",
-     "update_attribute", "set_entry", "set_field", "change_dot", "next_dot", "take_stored", "take_moved", "take_entry")
+     "update_attribute", "set_entry", "set_field", "change_dot", "next_dot", "take_stored", "take_moved", "take_entry",
+     "enter", "entered", "leave")
 )  # fmt: skip
 
 

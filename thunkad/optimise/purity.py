@@ -24,7 +24,7 @@ _PURE_BUILTINS = frozenset(
 CHANGING = frozenset(
     ("pop", "index_add", "pull", "pull_kept", "pull_shared", "pull_packed", "pull_shared_packed", "accumulate",
      "take_entry", "take_stored", "insert",
-     "reverse", "update", "update_entry", "update_attribute", "take_moved", "change")
+     "reverse", "update", "update_entry", "update_attribute", "take_moved", "change", "enter", "entered", "leave")
 )  # fmt: skip
 _WHOLE_REDUCTIONS = (np.sum, np.mean, np.std, np.var, np.prod)
 
@@ -47,6 +47,8 @@ def is_pure(e: n.Expr, site: Site | None, user_pure: Callable[[Any], bool]) -> b
         return t is not n.Compare or site is None or all(isinstance(k, (Num, Opaque)) for k in site.kinds)
     if site is None:
         return _helper_is_pure(e)
+    if t is n.Call and _is_changing_helper(site.callee):
+        return False
     if site.how in ("rule", "constant") and t in (n.Binary, n.Unary, n.Attr, n.Inplace):
         return t is not n.Inplace
     of_library = site.entry is None or site.entry.layer == "library"
@@ -65,6 +67,11 @@ def _helper_is_pure(e: n.Expr) -> bool:
             return False
         return type(e.func) in (n.Ref, n.Attr)
     return type(e) not in (n.Index, n.Attr, n.Global) or (type(e) is n.Attr and type(e.value) is not n.Name)
+
+
+def _is_changing_helper(fn: object) -> bool:
+    module = getattr(fn, "__module__", None) or ""
+    return module.startswith("thunkad.") and getattr(fn, "__name__", "") in CHANGING
 
 
 def callee_is_pure(site: Site) -> bool:
