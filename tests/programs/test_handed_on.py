@@ -172,10 +172,20 @@ def f(a, b, u, v):
 """
 
 
+VIEWS_BY_MAP = """
+def f(a, b, u, v):
+    rows = [u * 1.0, v * 1.0]
+    rows[0][0] = rows[1][0] ** 2
+    p, q = map(np.ravel, rows)
+    r, s = list(map(np.transpose, rows))
+    return np.sum(p ** 2) * np.sum(q) + np.sum(r * s * a)
+"""
+
+
 @pytest.mark.parametrize(
     "text",
-    [VALUES_OF_A_DICT, INTO_A_NESTED_LIST, TABLE_OF_ENTRIES, ENTRY_THEN_REPLACED, ENTRY_OF_AN_UNKNOWN_DICT, NUMBER_OF_UNKNOWN_KIND_INTO_AN_OBJECT],
-    ids=["values", "nested", "table", "replaced", "unknown_dict", "number_into_object"],
+    [VIEWS_BY_MAP, VALUES_OF_A_DICT, INTO_A_NESTED_LIST, TABLE_OF_ENTRIES, ENTRY_THEN_REPLACED, ENTRY_OF_AN_UNKNOWN_DICT, NUMBER_OF_UNKNOWN_KIND_INTO_AN_OBJECT],
+    ids=["map", "values", "nested", "table", "replaced", "unknown_dict", "number_into_object"],
 )
 def test_entries(text: str) -> None:
     check(Program(text, ARGS))

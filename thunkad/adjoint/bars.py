@@ -206,6 +206,15 @@ class Bars:
         self.emit(n.Assign(name, take))
         return Bar(n.Name(name), False, True)
 
+    def moved(self, x: str) -> Bar | None:
+        """The cotangent of ``x``, whose memory a callee may have found: it hands that back to where it is from."""
+        if self.shadowed.get(x) != "array":
+            return self.taken(x)
+        shadow, name = n.Name(self.bar_name(x)), self.names.new("taken_bar")
+        self.emit(n.Assign(name, n.Call(n.Attr(shadow, "copy"))))
+        self.emit(n.Store(n.Index(shadow, n.Const(Ellipsis)), n.Const(0.0)))
+        return Bar(n.Name(name), True)
+
     def number_part(self, x: str, value: str | None = None) -> n.Expr:
         """The cotangent of ``x`` as far as it is not in shadows that the one who made ``x`` sees, too.
 

@@ -249,7 +249,7 @@ class OutlinedStep(Step):
         if self.writes and self.target in bars.shadowed:
             seed: n.Expr | None = bars.number_part(self.target)
         elif self.seed_may_be_zero:
-            bar = bars.taken(self.target)
+            bar = bars.taken(self.target) if self.site.infix else bars.moved(self.target)
             seed = None if bar is None else bar.expr
         else:
             seed = bars.take(self.target)
