@@ -93,7 +93,7 @@ class Maker:
             self.count += 1
             head = self.pick([
                 f"if {self.number(0)} > 0.4:", f"for i{self.count} in range(2):", f"for e{self.count} in {self.array(0)}:",
-                "for box in boxes:", "for box in [p, q]:",
+                "for box in list(boxes):", "for box in [p, q]:",
             ])  # fmt: skip
             if "box in" in head:
                 body.append(

@@ -160,6 +160,11 @@ rows = []
 if a > 1.0:
     rows.append(a)
 return sum(rows) + a * len(rows) + a
+=== not_read_at_all | u = A, a = 0.37
+rows = [u]
+for e in u:
+    rows.append(e)
+return u * a
 === popped | a = 0.37
 rows = [a, 2.0 * a]
 rows.append(a * a)

@@ -157,7 +157,7 @@ class _Eliminate:
         if t in (n.Assign, n.Unpack):
             return self.binding(s, live, out)
         if t is n.Append:
-            if s.target not in live.values:
+            if s.target not in live.values and s.target not in live.shapes:  # its length is its shape
                 return live
             live.read(s.value)
             out.append(s)
