@@ -269,10 +269,10 @@ class ReadStep(Step):
         bar = bars.entry_of(self.target)
         if bar is None:
             return
-        if mode == "array" and self.basic and (scalar or self.target not in bars.shadowed):
+        if mode == "array" and self.basic and (scalar or self.target not in bars.shadowed) and not bar.maybe_zero:
             bars.emit(n.Update(n.Index(n.Name(bars.bar_name(self.source)), self.index), "+", bar.expr))
             return
-        if mode == "array" and not self.basic:
+        if mode == "array" and (not self.basic or (bar.maybe_zero and (scalar or self.target not in bars.shadowed))):
             shadow = n.Name(bars.bar_name(self.source))
             bars.emit(n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr))))
             return
