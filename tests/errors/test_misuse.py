@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import thunkad as ad
+from thunkad.testing import check_grads
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -213,7 +214,6 @@ def test_rules_for_what_is_no_function(use, fn) -> None:
     assert "test_misuse.py" in str(caught.value)
 
 
-
 def test_loops_over_what_is_changed_before() -> None:
     def values(p):
         q = {"a": p * 1.0, "b": p * 2.0}
@@ -232,4 +232,4 @@ def test_loops_over_what_is_changed_before() -> None:
         return total
 
     for g in (values, backwards):
-        ad.testing.check_grads(g, X)
+        check_grads(g, X)
