@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import thunkad as ad
+from thunkad.testing import check_grads
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -211,3 +212,24 @@ def test_rules_for_what_is_no_function(use, fn) -> None:
     with pytest.raises(ad.RuleError, match="for functions, not for") as caught:
         use(fn)
     assert "test_misuse.py" in str(caught.value)
+
+
+def test_loops_over_what_is_changed_before() -> None:
+    def values(p):
+        q = {"a": p * 1.0, "b": p * 2.0}
+        q["a"][0] = q["b"][1] ** 2
+        total = 0.0
+        for v in q.values():
+            total = total + np.sum(v**2)
+        return total
+
+    def backwards(p):
+        q = [p * 1.0, p * 2.0]
+        q[0][0] = q[1][1] ** 2
+        total = 0.0
+        for v in reversed(q):
+            total = total + np.sum(v**2)
+        return total
+
+    for g in (values, backwards):
+        check_grads(g, X)

@@ -68,7 +68,7 @@ def live_iteration(
         return None
     if site.kwargs or site.callee in (dict.values, map, filter, iter) or any(type(a) is n.Star for a in site.args):
         raise forward.unsupported(
-            s, "iterating in this way over what the loop changes", "iterate over a list(…) of it, or by index"
+            s, "iterating in this way over what the loop may change", "iterate over a list(…) of it, or by index"
         )
     count = s.count or forward.names.new("k")
     forward.resolved.kinds[count] = PY_INT

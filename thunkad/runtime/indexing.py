@@ -182,6 +182,8 @@ def of_index(x: Any) -> NoTangent:
     if not isinstance(x, (np.ndarray, np.generic, list, tuple, dict, str, range)):
         raise UnsupportedSyntaxError(
             f"differentiating an index of an object of class {type(x).__name__} is not supported",
-            hint="np.concatenate, np.stack and np.column_stack do what np.r_ and np.c_ do",
+            hint="np.concatenate, np.stack and np.column_stack do what np.r_ and np.c_ do"
+            if type(x).__module__.startswith("numpy")
+            else "use a list, a tuple, a dict or an array",
         )
     return NO_TANGENT

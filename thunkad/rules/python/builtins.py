@@ -7,7 +7,9 @@ again in reverse order.  ``abs`` is in :data:`thunkad.rules.python.operators.OPE
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
+import itertools
 
 import numpy as np
 
@@ -124,6 +126,24 @@ def power_modulo(base, exp, mod):
 
 non_differentiable(power_modulo)
 refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
+refuse("use a list", collections.deque)
+_BY_INDEX = "use loops, or go through indices with it: for i, j in itertools.{}(range(len(x)), …)"
+_INSTEAD = {
+    "chain": "use a list: [*a, *b]",
+    "islice": "use a slice: list(x)[:n]",
+    "accumulate": "use np.cumsum, or a loop that appends to a list",
+    "repeat": "use a list: [x] * n",
+    "cycle": "use indices: x[k % len(x)]",
+    "zip_longest": "use zip of lists made as long as one another",
+    "starmap": "use a list: [f(*args) for args in rows]",
+    "compress": "use a list: [v for v, keep in zip(x, selectors) if keep]",
+    "pairwise": "use zip(x[:-1], x[1:])",
+    **{name: _BY_INDEX.format(name) for name in ("product", "combinations", "combinations_with_replacement", "permutations")},
+}
+for _name, _instead in _INSTEAD.items():
+    refuse(_instead, getattr(itertools, _name))
+refuse("use a list: [v for part in parts for v in part]", itertools.chain.from_iterable)
+refuse("use a loop over a list", itertools.groupby, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.tee)
 refuse("a set holds its elements by their values; use a list or a tuple", set, frozenset)
 
 
