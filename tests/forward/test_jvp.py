@@ -190,7 +190,7 @@ def test_bound_methods_of_arrays_and_of_their_numbers() -> None:
     ("primals", "tangents", "message"),
     [
         ((1.0,), (1.0, 2.0), "1 primals and 2 tangents"),
-        (1.0, 1.0, "are tuples"),
+        (1.0, 1.0, "primals is a number, not a tuple"),
     ],
 )
 def test_wrong_calls(primals: object, tangents: object, message: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thunkad.adjoint.bars import INDEX_ADD, ZERO_REF, Bars
+from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars
 from thunkad.adjoint.inline import simplify_unbroadcast
 from thunkad.adjoint.steps import ENTRY, Step, as_key, give, give_display
 from thunkad.analysis.activity import activity
@@ -269,10 +269,11 @@ class ReadStep(Step):
         bar = bars.entry_of(self.target)
         if bar is None:
             return
-        if mode == "array" and self.basic and (scalar or self.target not in bars.shadowed) and not bar.maybe_zero:
-            bars.emit(n.Update(n.Index(n.Name(bars.bar_name(self.source)), self.index), "+", bar.expr))
+        if mode == "array" and self.basic and (scalar or self.target not in bars.shadowed):
+            value = n.Call(DENSE, (bar.expr, n.Name(self.target))) if bar.maybe_zero else bar.expr
+            bars.emit(n.Update(n.Index(n.Name(bars.bar_name(self.source)), self.index), "+", value))
             return
-        if mode == "array" and (not self.basic or (bar.maybe_zero and (scalar or self.target not in bars.shadowed))):
+        if mode == "array" and not self.basic:
             shadow = n.Name(bars.bar_name(self.source))
             bars.emit(n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr))))
             return
