@@ -173,3 +173,12 @@ def f(a, b, u):
 @pytest.mark.parametrize("program", programs(TABLE))
 def test_found(program: Program) -> None:
     check(program)
+
+
+def test_what_a_callee_computes_twice() -> None:
+    program = Program(
+        "def g(a, b):\n    c = a * b\n    factor = a * b\n    local = lambda t: t * factor\n    print('here')\n"
+        "    return a * b + c\ndef f(a, b):\n    return g(a, b)\n",
+        (2.0, 3.0),
+    )
+    check(program)

@@ -28,7 +28,7 @@ def computed_once(resolved: Resolved) -> tuple[Resolved, dict[str, str]]:
     body = work.block(resolved.function.body)
     if not work.same:
         return resolved, {}
-    cache = {k: v for k, v in resolved.cache.items() if k != "aliases"}
+    cache = {k: v for k, v in resolved.cache.items() if k == "outlives"}  # all else was found of the old statements
     made = replace(resolved, function=replace(resolved.function, body=body), sites=work.sites, cache=cache)
     return made, work.same
 
