@@ -33,7 +33,6 @@ ONCE = {
     "hypot.reduceat": "it is written out with updates in place, and so is looked into by a nested vjp",
     "kaiser": "a vjp is by its length, too, at which a root has no finite slope",
     "imatmul": "it updates its argument in place",
-    "apply_over_axes": "known fault: the second derivative ends in an error of shapes, where an axis is kept",
     "ndarray.__getitem__": "called by its name, with an index that is known when the code runs",
 }
 

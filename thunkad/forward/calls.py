@@ -131,10 +131,15 @@ class Calls:
         template = None if bound is None else forward_template(entry)
         if bound is None or entry.wants_ad():
             self.dynamic(s, target, site, callee_of(site))
-        elif template is None:
+        elif template is None or (template.linear and not self.has_tangent(bound, site, template)):
             self.outlined(s, target, site, entry)
         else:
             self.inlined(s, target, site, template, bound)
+
+    def has_tangent(self, bound: dict[str, n.Expr], site: Site, template: ForwardTemplate) -> bool:
+        """Whether no tangent of the call is a structural zero when it runs: only numbers are sure of that."""
+        kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+        return all(isinstance(kinds.get(bound[p]), Num) for p in template.dots if self.push.moves(bound[p]))
 
     def inlined(
         self, s: n.Assign, target: str, site: Site, template: ForwardTemplate, bound: dict[str, n.Expr]

@@ -47,6 +47,7 @@ class ForwardTemplate:
     tangent: n.Expr
     dots: dict[str, str]
     elementwise: bool = False
+    linear: bool = False  # the tangent is a helper's, which takes no structural zero
 
     @property
     def locals(self) -> set[str]:
@@ -127,7 +128,7 @@ def _linear(entry: Entry) -> ForwardTemplate:
     dot = n.Name(f"{first.id}_dot")
     func = n.Ref(helper.__name__, helper)
     return ForwardTemplate(
-        entry, (), n.Call(func, (first, *rest)), True, n.Call(func, (dot, *rest)), {first.id: dot.id}
+        entry, (), n.Call(func, (first, *rest)), True, n.Call(func, (dot, *rest)), {first.id: dot.id}, linear=True
     )
 
 
