@@ -22,7 +22,7 @@ from thunkad.kinds.lattice import Kind
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.optimise.dead import Purity, eliminate
 from thunkad.optimise.floats import identities
-from thunkad.optimise.purity import is_pure
+from thunkad.optimise.purity import CHANGING, is_pure
 from thunkad.runtime.arrays import conjugate
 from thunkad.runtime.cotangents import dense
 from thunkad.tangents import ZERO
@@ -138,20 +138,10 @@ def pure(s: n.Stmt) -> bool:
         while type(root) is n.Attr:
             root = root.value
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        changes = name in _CHANGING or name.startswith("push") or _writes(e)
+        changes = name in CHANGING or name.startswith("push") or _writes(e)
         made_here = type(root) is n.Ref and not hasattr(root.value, "function")
         return made_here and not changes and not getattr(root.value, "__module__", "").startswith("numpy.random")
     return True
-
-
-#: Helpers of generated code that change something, or run code of the user's.
-_CHANGING = frozenset(
-    ("pop", "index_add", "accumulate", "pull", "pull_kept", "pull_packed", "pull_shared", "pull_shared_packed",
-     "change",
-     "update", "update_entry",
-     "update_attribute", "set_entry", "set_field", "change_dot", "next_dot", "take_stored", "take_moved", "take_entry",
-     "enter", "entered", "leave")
-)  # fmt: skip
 
 
 def _writes(e: n.Call) -> bool:

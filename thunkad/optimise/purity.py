@@ -22,9 +22,9 @@ _PURE_BUILTINS = frozenset(
 )  # fmt: skip
 #: Helpers of generated code that change something, or run code of the user's.
 CHANGING = frozenset(
-    ("pop", "index_add", "pull", "pull_kept", "pull_shared", "pull_packed", "pull_shared_packed", "accumulate",
-     "take_entry", "take_stored", "insert",
-     "reverse", "update", "update_entry", "update_attribute", "take_moved", "change", "enter", "entered", "leave")
+    ("pop", "insert", "reverse", "index_add", "accumulate", "take_entry", "take_stored", "take_moved", "change",
+     "update", "update_entry", "update_attribute", "pull", "pull_kept", "pull_shared", "pull_packed",
+     "pull_shared_packed", "set_entry", "set_field", "change_dot", "next_dot", "enter", "entered", "leave")
 )  # fmt: skip
 _WHOLE_REDUCTIONS = (np.sum, np.mean, np.std, np.var, np.prod)
 
