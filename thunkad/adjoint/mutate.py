@@ -5,7 +5,6 @@ Sits beside :class:`thunkad.adjoint.forward.Forward` and takes the statements th
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from thunkad.adjoint.accessors import Accessors
@@ -35,16 +34,13 @@ from thunkad.analysis.special import update_access
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
+from thunkad.kinds.operators import INPLACE_FUNCTION
 from thunkad.kinds.results import binary, element
 from thunkad.runtime.shadows import shallow, then
 from thunkad.runtime.sharing import must_be_array
 
 THEN = n.Ref("then", then)
 MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)
-_INPLACE = {
-    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
-    "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "|": operator.ior,
-}  # fmt: skip
 
 
 class Mutation(Writers, Containers, Accessors, Calls):
@@ -310,9 +306,9 @@ class Mutation(Writers, Containers, Accessors, Calls):
         return True
 
     def operator(self, s: n.Stmt, op: str) -> n.Ref:
-        if op not in _INPLACE:
+        if op not in INPLACE_FUNCTION:
             raise self.fw.unsupported(s, f"the operator {op}= on a value that is differentiated")
-        return n.Ref(_INPLACE[op].__name__, _INPLACE[op])
+        return n.Ref(INPLACE_FUNCTION[op].__name__, INPLACE_FUNCTION[op])
 
     def operate(self, s: n.Stmt, op: str, old: str, value: n.Expr, kind: Kind, out: list[n.Stmt], steps: Block) -> str:
         """``old op value`` as an operation of its own."""

@@ -10,7 +10,7 @@ from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.mutation import KEEP, GatherStep, WholeStep
 from thunkad.adjoint.steps import LIKE, Block, CopyStep, Step, give
 from thunkad.analysis.sites import Site
-from thunkad.analysis.writing import is_numpy, out_operands, out_position
+from thunkad.analysis.writing import MOVERS, is_numpy, out_operands, out_position
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -24,15 +24,6 @@ BROADCAST = n.Ref("broadcast", broadcast)
 CHOSEN, SCATTERED, SPREAD = (n.Ref(f.__name__, f) for f in (moves.chosen, moves.scattered, moves.spread))
 MOVES, PUT_MOVES, TAKE_MOVED = (n.Ref(f.__name__, f) for f in (moves.moves, moves.put_moves, moves.take_moved))
 
-#: Functions that move values into an array: their parameters, the first of which is the array; ``=`` marks the values.
-_MOVERS: dict[Any, tuple[str, ...]] = {
-    np.put: ("a", "ind", "=v", "mode"),
-    np.place: ("arr", "mask", "=vals"),
-    np.putmask: ("a", "mask", "=values"),
-    np.copyto: ("dst", "=src", "casting", "where"),
-    np.fill_diagonal: ("a", "=val", "wrap"),
-    np.put_along_axis: ("arr", "indices", "=values", "axis"),
-}
 _METHODS = {"put": np.put, "sort": np.sort, "partition": np.partition}
 
 
@@ -113,7 +104,7 @@ class Writers:
         ufunc = getattr(callee, "__self__", None)
         if isinstance(ufunc, np.ufunc) and name == "at" and args and type(args[0]) is n.Name:
             return self.at(s, ufunc, args, out, steps)
-        if callee in _MOVERS:
+        if callee in MOVERS:
             return self.mover(s, callee, args, kwargs, out, steps)
         raise self.refused(s, f"{name}, which writes into an array that is differentiated,")
 
@@ -127,7 +118,7 @@ class Writers:
 
     def mover(self, s: Any, callee: Any, args: tuple[n.Expr, ...], kwargs: dict[Any, n.Expr], out: list[n.Stmt],
               steps: Block) -> bool:  # fmt: skip
-        parameters = _MOVERS[callee]
+        parameters = MOVERS[callee]
         bound = dict(zip((p.lstrip("=") for p in parameters), args)) | kwargs
         target = bound.pop(parameters[0], None)
         values = next((bound.pop(p[1:], None) for p in parameters if p[0] == "="), None)

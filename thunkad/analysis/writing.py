@@ -20,6 +20,16 @@ MUTATING_METHODS = frozenset(
 #: Functions that write into their first argument.
 WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
 
+#: Functions that move values into an array: their parameters, the first of which is the array; ``=`` marks the values.
+MOVERS: dict[Any, tuple[str, ...]] = {
+    np.put: ("a", "ind", "=v", "mode"),
+    np.place: ("arr", "mask", "=vals"),
+    np.putmask: ("a", "mask", "=values"),
+    np.copyto: ("dst", "=src", "casting", "where"),
+    np.fill_diagonal: ("a", "=val", "wrap"),
+    np.put_along_axis: ("arr", "indices", "=values", "axis"),
+}
+
 
 @functools.cache
 def out_position(fn: Any) -> int | None:

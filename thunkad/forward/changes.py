@@ -6,7 +6,6 @@ only when the code runs is changed together with its tangent (:mod:`thunkad.comp
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from thunkad.analysis.activity import is_outside
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_own_class
-from thunkad.analysis.writing import is_numpy, out_operands, out_position
+from thunkad.analysis.writing import MOVERS, is_numpy, out_operands, out_position
 from thunkad.forward.calls import EFFECT, SPREAD
 from thunkad.forward.loops import as_value
 from thunkad.forward.memory import MUTATING
@@ -23,6 +22,7 @@ from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence, Tuple
+from thunkad.kinds.operators import INPLACE_FUNCTION
 from thunkad.kinds.results import binary, element
 from thunkad.rules.entry import name_of
 from thunkad.runtime import dot_changes, moves
@@ -37,21 +37,8 @@ SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
 CHOSEN, SPREAD_MASK = n.Ref("chosen", moves.chosen), n.Ref("spread", moves.spread)
 NOTHING = n.Const(0.0)
 
-#: Functions that move values into an array: their parameters, the first of which is the array; ``=`` marks the values.
-_MOVERS: dict[Any, tuple[str, ...]] = {
-    np.put: ("a", "ind", "=v", "mode"),
-    np.place: ("arr", "mask", "=vals"),
-    np.putmask: ("a", "mask", "=values"),
-    np.copyto: ("dst", "=src", "casting", "where"),
-    np.fill_diagonal: ("a", "=val", "wrap"),
-    np.put_along_axis: ("arr", "indices", "=values", "axis"),
-}
 #: Methods of arrays that overwrite all of it, as functions that make a new array.
 _WHOLE = {"sort": np.sort, "partition": np.partition}
-INPLACE = {
-    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
-    "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "|": operator.ior,
-}  # fmt: skip
 #: Methods of lists that do the same on a list of tangents.
 _SAME = ("pop", "reverse", "clear")
 
@@ -182,9 +169,9 @@ class Changes:
         self.push.emit(n.Effect(self.both("update_entry" if index else "update_attribute", *args), site=EFFECT))
 
     def operator(self, op: str) -> n.Ref:
-        if op not in INPLACE:
+        if op not in INPLACE_FUNCTION:
             raise self.push.unsupported(f"the update {op}= of a value with a tangent")
-        return n.Ref(INPLACE[op].__name__, INPLACE[op])
+        return n.Ref(INPLACE_FUNCTION[op].__name__, INPLACE_FUNCTION[op])
 
     def inplace(self, s: n.Assign, e: n.Inplace, target: str) -> None:
         """``target = left; target op= right``, where ``left`` may be an array that is changed."""
@@ -323,7 +310,7 @@ class Changes:
                 raise push.unsupported(f"np.{owner.__name__}.at on a value with a tangent")
             if push.moves(site.args[2]):
                 push.emit(n.Effect(n.Call(e.func, (push.dot(first), site.args[1], push.dot(site.args[2])))))
-        elif site.callee in _MOVERS:
+        elif site.callee in MOVERS:
             self.move(site.callee, site.args, dict(site.kwargs))
         else:
             return False
@@ -332,7 +319,7 @@ class Changes:
 
     def move(self, fn: Any, args: tuple[n.Expr, ...], kwargs: dict[Any, n.Expr]) -> None:
         """The same on the tangents of the array and of the values."""
-        push, parameters = self.push, _MOVERS[fn]
+        push, parameters = self.push, MOVERS[fn]
         bound = dict(zip((p.lstrip("=") for p in parameters), args)) | kwargs
         if None in bound or parameters[0] not in bound:
             raise push.unsupported(f"{name_of(fn)} with these arguments on a value with a tangent")

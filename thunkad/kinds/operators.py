@@ -17,4 +17,9 @@ FUNCTION_OF_OPERATOR = {
     "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
     "|": operator.or_, "^": operator.xor, "&": operator.and_,
 }  # fmt: skip
+#: The in-place operators that are differentiated.
+INPLACE_FUNCTION = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
+    "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "|": operator.ior,
+}  # fmt: skip
 FUNCTION_OF_UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
