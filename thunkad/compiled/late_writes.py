@@ -99,21 +99,13 @@ class _Search:
             form = normal_form(fn)
         except Exception:
             return False  # what is wrong with it is said where it is called
-        if passed and writes_given(form):
-            return True
-        for s in walk.statements(form.body):
-            for e in walk.parts(*walk.expressions(s)):
-                if type(e) is n.Closure and self.closure(e.function, fn):
-                    return True
-                self.named(e, fn)
-        return False
+        return (passed and writes_given(form)) or self.body(form, fn)
 
-    def closure(self, function: n.Function, owner: Any) -> bool:
-        if writes_given(function):
-            return True
+    def body(self, function: n.Function, owner: Any) -> bool:
+        """Whether a closure made in ``function`` writes; what its statements name is put on the list."""
         for s in walk.statements(function.body):
             for e in walk.parts(*walk.expressions(s)):
-                if type(e) is n.Closure and self.closure(e.function, owner):
+                if type(e) is n.Closure and (writes_given(e.function) or self.body(e.function, owner)):
                     return True
                 self.named(e, owner)
         return False
