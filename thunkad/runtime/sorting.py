@@ -187,22 +187,11 @@ def quantile_bar(
     return np.transpose(moved, np.argsort(rows.order))
 
 
-def quantile_bar_dot(
-    dots: tuple[Any, Any],
-    y_bar: Any,
-    a: Any,
-    axis: Any,
-    rank_of: RankOf,
-    q: Any = None,
-    method: Any = None,
-    skip_nan: bool = False,
-) -> Any:
-    """The tangent of :func:`quantile_bar` for those of ``y_bar`` and of ``q``."""
-    y_bar_dot, q_dot = dots
-    total = y_bar_dot if is_zero(y_bar_dot) else quantile_bar(y_bar_dot, a, axis, rank_of, q, method, skip_nan)
-    if not is_zero(q_dot):
-        total = total + quantile_bar(y_bar, a, axis, rank_of, q, method, skip_nan, q_dot)
-    return total
+def with_levels(quantiles: Callable[..., Any], dots: tuple[Any, Any], first: Any, *rest: Any) -> Any:
+    """The tangent of ``quantiles(first, *rest)``, linear in ``first``, for those of ``first`` and of the levels."""
+    first_dot, q_dot = dots
+    total = first_dot if is_zero(first_dot) else quantiles(first_dot, *rest)
+    return total if is_zero(q_dot) else total + quantiles(first, *rest, q_dot=q_dot)
 
 
 def quantile_dot(
@@ -229,25 +218,6 @@ def quantile_dot(
         matrix = rows.weights(ranks, dtype) if q_dot is None else rows.turned(members, ranks, rank_of, q, method, q_dot)
         out[:, members] = (sorted_dot[members] @ matrix).T
     return np.reshape(out, np.shape(y))[()]
-
-
-def quantile_dot_dot(
-    dots: tuple[Any, Any],
-    a_dot: Any,
-    y: Any,
-    a: Any,
-    axis: Any,
-    rank_of: RankOf,
-    q: Any = None,
-    method: Any = None,
-    skip_nan: bool = False,
-) -> Any:
-    """The tangent of :func:`quantile_dot` for those of ``a_dot`` and of ``q``."""
-    a_dot_dot, q_dot = dots
-    total = quantile_dot(a_dot_dot, y, a, axis, rank_of, q, method, skip_nan)
-    if not is_zero(q_dot):
-        total = total + quantile_dot(a_dot, y, a, axis, rank_of, q, method, skip_nan, q_dot)
-    return total
 
 
 def quantile_level_slope(

@@ -146,13 +146,17 @@ def _(
 @frule(sorting.quantile_bar)
 def _(y_bar, a, axis, rank_of, q=None, method=None, skip_nan=False, *, y_bar_dot, q_dot):
     value = sorting.quantile_bar(y_bar, a, axis, rank_of, q, method, skip_nan)
-    return value, sorting.quantile_bar_dot((y_bar_dot, q_dot), y_bar, a, axis, rank_of, q, method, skip_nan)
+    return value, sorting.with_levels(
+        sorting.quantile_bar, (y_bar_dot, q_dot), y_bar, a, axis, rank_of, q, method, skip_nan
+    )
 
 
 @frule(sorting.quantile_dot)
 def _(a_dot, y, a, axis, rank_of, q=None, method=None, skip_nan=False, *, a_dot_dot, q_dot):
     value = sorting.quantile_dot(a_dot, y, a, axis, rank_of, q, method, skip_nan)
-    return value, sorting.quantile_dot_dot((a_dot_dot, q_dot), a_dot, y, a, axis, rank_of, q, method, skip_nan)
+    return value, sorting.with_levels(
+        sorting.quantile_dot, (a_dot_dot, q_dot), a_dot, y, a, axis, rank_of, q, method, skip_nan
+    )
 
 
 @frule(sorting.quantile_level_slope)
