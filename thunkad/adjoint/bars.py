@@ -210,10 +210,16 @@ class Bars:
         """The cotangent of ``x``, whose memory a callee may have found: it hands that back to where it is from."""
         if self.shadowed.get(x) != "array":
             return self.taken(x)
-        shadow, name = n.Name(self.bar_name(x)), self.names.new("taken_bar")
-        self.emit(n.Assign(name, n.Call(n.Attr(shadow, "copy"))))
-        self.emit(n.Store(n.Index(shadow, n.Const(Ellipsis)), n.Const(0.0)))
+        name, move = self.moving(x)
+        for s in move:
+            self.emit(s)
         return Bar(n.Name(name), True)
+
+    def moving(self, x: str) -> tuple[str, list[n.Stmt]]:
+        """A name for what the shadow of ``x`` holds, and the statements that move it there."""
+        shadow, name = n.Name(self.bar_name(x)), self.names.new("taken_bar")
+        copy = n.Assign(name, n.Call(n.Attr(shadow, "copy")), line=self.line)
+        return name, [copy, n.Store(n.Index(shadow, n.Const(Ellipsis)), n.Const(0.0), line=self.line)]
 
     def number_part(self, x: str, value: str | None = None) -> n.Expr:
         """The cotangent of ``x`` as far as it is not in shadows that the one who made ``x`` sees, too.

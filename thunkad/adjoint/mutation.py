@@ -404,13 +404,9 @@ class UnlessView(Step):
             self.unless_view(bars, [])
             return
         shadow, key = bars.bar_name(target), bars.plain.get(target, target)
-        taken = bars.names.new("taken_bar")
-        first = [
-            n.Assign(taken, n.Call(n.Attr(n.Name(shadow), "copy")), line=self.line),
-            n.Store(n.Index(n.Name(shadow), n.Const(Ellipsis)), n.Const(0.0), line=self.line),
-        ]
+        taken, move = bars.moving(target)
         bars.spelled[key] = taken
-        self.unless_view(bars, first)
+        self.unless_view(bars, move)
         bars.spelled[key] = shadow
 
     def unless_view(self, bars: Bars, first: list[n.Stmt]) -> None:
