@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import random
-from typing import Any, Protocol
+from typing import Any
 
-
-class Chooser(Protocol):
-    """Where choices come from: a random generator, or hypothesis."""
-
-    def integer(self, low: int, high: int) -> int: ...
-
-
-class Seeded:
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def integer(self, low: int, high: int) -> int:
-        return self.random.randint(low, high)
+from choosing import Chooser
 
 
 PRELUDE = """\

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from choosing import Chooser
 
 PRELUDE = """\
 class Point:
@@ -55,7 +55,7 @@ def swap(pair):
 class Maker:
     """One program ``f(a, b, u, v)``: two numbers, two arrays of three elements."""
 
-    def __init__(self, choose: Any) -> None:
+    def __init__(self, choose: Chooser) -> None:
         self.choose = choose
         self.count = 0
 

@@ -5,20 +5,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from choosing import Drawn
 from checking import Program, check_program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutation_maker import Maker
-
-
-class Drawn:
-    """Choices that hypothesis makes, and can make smaller."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
 
 
 @st.composite

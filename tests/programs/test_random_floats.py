@@ -11,18 +11,9 @@ import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from choosing import Drawn
 from checking import Program, check_program
 from float_programs import Maker
-
-
-class Drawn:
-    """Choices that hypothesis makes, and can make smaller."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
 
 
 @st.composite

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import warnings
 
 import numpy as np
 import pytest
 
+from choosing import Seeded
 from checking import Program, check_program, observe
 from object_programs import Maker
 from thunkad import UnsupportedSyntaxError, vjp
-
-
-class Seeded:
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def integer(self, low: int, high: int) -> int:
-        return self.random.randint(low, high)
 
 
 @pytest.mark.parametrize("seed", range(2000, 2040))
