@@ -28,6 +28,7 @@ from thunkad.kinds.lattice import (
     Tuple,
     is_hashable,
 )
+from thunkad.rules.entry import module_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
@@ -245,5 +246,4 @@ class CallSites:
 
 
 def _is_library(fn: Any) -> bool:
-    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
-    return module.split(".")[0] in ("numpy", "scipy", "builtins", "math", "cmath", "itertools")
+    return module_of(fn).split(".")[0] in ("numpy", "scipy", "builtins", "math", "cmath", "itertools")

@@ -8,6 +8,7 @@ from typing import Any
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Instance, Known, Opaque
+from thunkad.rules.entry import module_of
 
 _GENERATORS = ("Generator", "RandomState", "Random", "SystemRandom")
 #: Methods that draw, by names that say so, on objects of which nothing is known.
@@ -49,5 +50,4 @@ def is_unknown(site: Site, resolved: Resolved) -> bool:
 
 
 def _is_library(fn: Any) -> bool:
-    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
-    return module.split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins", "operator", "_operator")
+    return module_of(fn).split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins", "operator", "_operator")

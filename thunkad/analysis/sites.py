@@ -131,10 +131,7 @@ def called(site: Site, resolved: Resolved) -> Any:
         kind = resolved.kind(e)
         found = kind.value if isinstance(kind, Known) else None
     for name in reversed(path):
-        readable = isinstance(
-            found, (types.ModuleType, type, np.random.RandomState, np.random.Generator, random.Random)
-        )
-        found = getattr(found, name, None) if readable else None
+        found = getattr(found, name, None) if isinstance(found, _READABLE) else None
     return site.callee if found is None else found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Num
+from thunkad.rules.entry import module_of
 
 #: Methods that change their owner.
 MUTATING_METHODS = frozenset(
@@ -110,9 +111,8 @@ def is_product(site: Site) -> bool:
 
 
 def is_numpy(fn: Any) -> bool:
-    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
     return (
         isinstance(fn, np.ufunc)
         or isinstance(getattr(fn, "__self__", None), np.ufunc)
-        or str(module).split(".")[0] == "numpy"
+        or module_of(fn).split(".")[0] == "numpy"
     )

@@ -12,6 +12,7 @@ from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Kind, Num, Opaque, Sequence, Tuple
 from thunkad.optimise.dead import Purity
+from thunkad.rules.entry import module_of
 from thunkad.runtime.shapes import broadcast, matmul_shape
 
 BROADCAST, MATMUL_SHAPE = n.Ref("broadcast", broadcast), n.Ref("matmul_shape", matmul_shape)
@@ -83,7 +84,7 @@ def callee_is_pure(site: Site) -> bool:
         return False
     if any(k == "out" for k, _ in site.kwargs):
         return False
-    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", "") or ""
+    module = module_of(fn)
     if isinstance(fn, np.ufunc):
         return True
     return module.split(".")[0] in _LIBRARY and not module.startswith("numpy.random")

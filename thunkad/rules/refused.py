@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thunkad.rules.entry import name_of
+from thunkad.rules.entry import module_of, name_of
 from thunkad.runtime.exceptions import enter
 
 #: Why a callee is refused, by the callee.
@@ -36,8 +36,8 @@ def reason_for(fn: Any) -> str | None:
         return None
     if found is not None:
         return found
-    module = getattr(fn, "__module__", None) or getattr(getattr(fn, "__objclass__", None), "__module__", None)
-    if not isinstance(module, str) or not module.startswith("numpy."):
+    module = module_of(fn)
+    if not module.startswith("numpy."):
         return None
     return next((why for prefix, why in MODULES.items() if module == prefix or module.startswith(prefix + ".")), None)
 
