@@ -99,22 +99,8 @@ def _remarked(function: n.Function, remark: Callable[[n.Stmt], str | None], head
             text = remark(s)
             if text:
                 out.append(n.Comment(text))
-            out.append(inside(s))
+            out.append(s if type(s) is n.Assert else walk.map_blocks(s, block))
         return out
-
-    def inside(s: Any) -> n.Stmt:
-        if type(s) is n.If:
-            return n.If(s.test, block(s.body), block(s.orelse), line=s.line)
-        if type(s) is n.For:
-            return n.For(s.target, s.iter, block(s.body), s.stop, s.count, line=s.line)
-        if type(s) is n.With:
-            return n.With(s.item, s.target, block(s.body), line=s.line)
-        if type(s) is n.Try:
-            blocks = block(s.body), block(s.handler), block(s.orelse)
-            return n.Try(*blocks, s.types, s.error, s.raised, s.shielded, line=s.line)
-        if type(s) is n.While:
-            return n.While(block(s.test_body), s.test, block(s.body), s.stop, line=s.line)
-        return s  # type: ignore[no-any-return]
 
     return n.Function(
         function.name, function.params, head + block(function.body), function.captures, function.line, function.filename

@@ -71,20 +71,7 @@ class _Segments:
         blocks = walk.blocks(s)
         if not any(type(x) is n.For for b in blocks for x in walk.statements(b)) and type(s) is not n.For:
             return s  # type: ignore[no-any-return]
-        where = {"line": s.line, "site": s.site}
-        t = type(s)
-        if t is n.If:
-            return n.If(s.test, self.block(s.body), self.block(s.orelse), **where)
-        if t is n.For:
-            return n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, **where)
-        if t is n.While:
-            return n.While(self.block(s.test_body), s.test, self.block(s.body), s.stop, **where)
-        if t is n.With:
-            return n.With(s.item, s.target, self.block(s.body), **where)
-        if t is n.Try:
-            parts = self.block(s.body), self.block(s.handler), self.block(s.orelse)
-            return n.Try(*parts, s.types, s.error, s.raised, s.shielded, **where)
-        return s  # type: ignore[no-any-return]
+        return walk.map_blocks(s, self.block)
 
     def is_marked(self, e: n.Expr | None) -> bool:
         return type(e) is n.Call and self.value_of(e.func) is checkpointed

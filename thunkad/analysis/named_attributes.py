@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from thunkad.analysis.sites import Context
@@ -61,15 +60,11 @@ class _Plain:
     def without(self, block: list[n.Stmt], unread: set[str]) -> list[n.Stmt]:
         """The statements but for the dictionaries that nothing reads any more."""
         kept = [s for s in block if not (type(s) is n.Assign and s.target in unread)]
-        return [self.in_blocks(s, lambda b: self.without(b, unread)) if walk.blocks(s) else s for s in kept]
-
-    def in_blocks(self, s: Any, f: Callable[[list[n.Stmt]], list[n.Stmt]]) -> n.Stmt:
-        parts = ("body", "orelse", "test_body", "handler", "message_body")
-        return replace(s, **{p: f(b) for p in parts if (b := getattr(s, p, None)) is not None})  # type: ignore[no-any-return]
+        return [walk.map_blocks(s, lambda b: self.without(b, unread)) for s in kept]
 
     def statement(self, s: Any) -> list[n.Stmt]:
         if walk.blocks(s):
-            return [self.in_blocks(s, self.block)]
+            return [walk.map_blocks(s, self.block)]
         t = type(s)
         if t is n.Assign:
             return self.read(s)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from thunkad.ir import nodes as n
+from thunkad.records import replace
 
 _LEAVES = frozenset((n.Name, n.Const, n.Global, n.Ref))
 #: Statements with nested blocks.
@@ -161,6 +162,15 @@ def blocks(s: n.Stmt) -> tuple[list[n.Stmt], ...]:
     if t is n.Try:
         return (s.body, s.orelse, s.handler)
     return ()
+
+
+_BLOCKS = ("test_body", "body", "orelse", "handler", "message_body")
+
+
+def map_blocks(s: Any, f: Callable[[list[n.Stmt]], list[n.Stmt]]) -> n.Stmt:
+    """A copy of ``s`` with ``f`` on its nested blocks; ``s`` itself if it has none."""
+    nested = {key: f(block) for key in _BLOCKS if isinstance(block := getattr(s, key, None), list)}
+    return replace(s, **nested) if nested else s  # type: ignore[no-any-return]
 
 
 def reads(s: n.Stmt) -> set[str]:

@@ -11,9 +11,6 @@ from collections import Counter
 
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.records import replace
-
-_BLOCKS = ("test_body", "body", "orelse", "handler", "message_body")
 
 
 def plain_appends(function: n.Function) -> n.Function:
@@ -94,8 +91,5 @@ def _replaced(block: list[n.Stmt], lists: set[str]) -> list[n.Stmt]:
             assert name is not None and type(s) is n.Effect and type(s.value) is n.Call
             out.append(n.Append(name, s.value.args[0], line=s.line))
         else:
-            nested = {
-                key: _replaced(getattr(s, key), lists) for key in _BLOCKS if isinstance(getattr(s, key, None), list)
-            }
-            out.append(replace(s, **nested) if nested else s)  # type: ignore[arg-type]
+            out.append(walk.map_blocks(s, lambda b: _replaced(b, lists)))
     return out
