@@ -25,6 +25,7 @@ from thunkad.normal.appends import plain_appends
 from thunkad.normal.attempted import attempted
 from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
+from thunkad.normal.held_methods import called_by_name
 from thunkad.normal.lower import lower
 from thunkad.normal.versions import version
 from thunkad.records import record
@@ -111,7 +112,7 @@ def _remarked(function: n.Function, remark: Callable[[n.Stmt], str | None], head
 
 
 def _normal(function: n.Function, careful: bool = False) -> n.Function:
-    return plain_appends(forward_tuples(version(function, Names(), careful)))
+    return plain_appends(called_by_name(forward_tuples(version(function, Names(), careful))))
 
 
 STAGES = (

@@ -16,6 +16,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import record, replace
+from thunkad.rules.entry import name_of
 from thunkad.rules.template import template_of
 from thunkad.runtime import moves
 from thunkad.runtime.shapes import broadcast
@@ -106,7 +107,11 @@ class Writers:
             return self.at(s, ufunc, args, out, steps)
         if callee in MOVERS:
             return self.mover(s, callee, args, kwargs, out, steps)
-        raise self.refused(s, f"{name}, which writes into an array that is differentiated,")
+        if is_numpy(callee):
+            raise self.refused(s, f"{name}, which writes into an array that is differentiated,")
+        known = name_of(callee) if callable(callee) else "a call"
+        hint = "change it by the object's own method or an assignment: xs.append(v), d[k] = v"
+        raise self.refused(s, f"{known}, which may change what it is given, with a value that is differentiated,", hint)
 
     def refused(
         self, s: Any, what: str, hint: str = "assign the result of a call that makes a new array instead"

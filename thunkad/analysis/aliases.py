@@ -15,13 +15,21 @@ import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import find_spans
-from thunkad.analysis.writing import dispatched_writes, first_is_written, is_numpy, is_product, out_operands
+from thunkad.analysis.writing import (
+    MUTATING_METHODS,
+    dispatched_writes,
+    first_is_written,
+    is_numpy,
+    is_product,
+    out_operands,
+)
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
 from thunkad.records import field, record, replace
 
+_BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 #: Functions whose result may be a view of, or hold, what they are given.
 VIEWS = {
     "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray",
@@ -205,6 +213,7 @@ class _Finder:
         self.resolved, self.aliases = resolved, Aliases(resolved=resolved)
         self.without = {name for name, kind in resolved.kinds.items() if not has_memory(kind)}
         self.read: set[str] | None = None  # names of what something is read from (None: it does not matter)
+        self.held: dict[str, list[str]] = {}  # variables that hold a method which changes its owner, with the owner
 
     def memory(self, e: n.Expr) -> list[str]:
         """Names in ``e`` whose memory its value may reach."""
@@ -220,6 +229,8 @@ class _Finder:
         t = type(s)
         if t is n.Assign:
             self.link(s.target, self.sources(s.value, self.resolved.sites.get(id(s))))
+            if type(s.value) is n.Attr and s.value.name in MUTATING_METHODS:
+                self.held[s.target] = self.memory(s.value)
         elif t is n.Unpack:
             for target in s.targets:
                 self.link(target, self.sources(s.value, self.resolved.sites.get(id(s))))
@@ -320,8 +331,20 @@ class _Finder:
             if site is not None and site.how == "construct" and site.bound:
                 made = [s.target] if t is n.Assign else []
                 return [*made, *(i for p, a in site.bound[1:] if p in self.mutates(site) for i in self.memory(a))]
-            return self.written_by_call(s.value, self.resolved.sites.get(id(s)))
+            return [*self.written_by_call(s.value, site), *self.unseen(s, s.value, site)]
         return []
+
+    def unseen(self, s: n.Stmt, e: n.Call, site: Site | None) -> list[str]:
+        """What a call may change without anything in its text that says so.
+
+        A library function without rule and source that is called for nothing but its effect may change whatever can be
+        changed; and a method such as ``xs.append`` that a variable holds changes ``xs`` wherever it is handed to.
+        """
+        given = [i for a in (*e.args, *(v for _, v in e.kwargs)) for i in walk.names(a)]
+        found = [i for x in (*walk.names(e.func), *given) if x in self.held for i in self.held[x]]
+        if type(s) is n.Effect and site is not None and is_opaque(site):
+            found += [i for a in (*site.args, *(v for _, v in site.kwargs)) for i in self.memory(a)]
+        return found
 
     def written_by_call(self, e: n.Call, site: Site | None) -> list[str]:
         out = [i for v in (*out_operands(site, e), *dispatched_writes(site)) for i in self.memory(v)]
@@ -338,6 +361,11 @@ class _Finder:
     def mutates(self, site: Site) -> frozenset[str]:
         self.aliases.rests_on_callees = True
         return self.resolved.mutated_params(site) if self.resolved.mutated_params is not None else frozenset()
+
+
+def is_opaque(site: Site) -> bool:
+    """Whether the callee is known and has neither a rule nor Python source."""
+    return site.how == "missing" or (site.how == "dynamic" and isinstance(site.callee, _BUILT_IN))
 
 
 def foreseen(resolved: Resolved, site: Site | None) -> bool:

@@ -12,7 +12,16 @@ import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
 from thunkad.analysis.sites import Context, Site, weaken
-from thunkad.analysis.special import BY_METHOD, Super, is_by_fields, made_kind, own_method, special_method, super_kind
+from thunkad.analysis.special import (
+    BY_METHOD,
+    HARMLESS,
+    Super,
+    is_by_fields,
+    made_kind,
+    own_method,
+    special_method,
+    super_kind,
+)
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
 from thunkad.kinds.lattice import (
@@ -76,8 +85,11 @@ class CallSites:
             return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN,) * len(cls._fields), cls))
         if isinstance(callee, Method) and isinstance(callee.owner, Super):
             args, kinds = (callee.owner.owner, *args), (callee.owner.instance, *kinds)
-            if not isinstance(callee.function, types.FunctionType):  # object.__init__ and the like
-                return self.site(s, Site("constant", args=args, kwargs=kwargs, kinds=kinds, result=Known(None)))
+            if not isinstance(callee.function, types.FunctionType):
+                how = "constant" if callee.function in HARMLESS else "missing"
+                result = Known(None) if callee.function is object.__init__ else UNKNOWN
+                site = Site(how, callee.function, args=args, kwargs=kwargs, kinds=kinds, result=result)
+                return self.site(s, site)
             return self.looked_up(s, callee.function, args, kwargs, kinds, None)
         if isinstance(callee, Method) and type(e.func) is n.Attr and not isinstance(callee.owner, Known):
             function = callee.function

@@ -486,9 +486,8 @@ class _Run(CallSites):
                 return kind if not may_have_tangent(kind) else UNKNOWN  # the object may have another one
             return UNKNOWN
         if isinstance(base, Super):
-            found = base.method(e.name)
             self.context.class_member(base.instance.cls, e.name)
-            return Method(found, base) if found is not None else UNKNOWN
+            return base.member(e.name)
         if isinstance(base, Tuple) and e.name in getattr(base.cls, "_fields", ()):
             return base.items[base.cls._fields.index(e.name)]  # type: ignore[attr-defined]
         from thunkad.rules.resolve import class_of

@@ -12,7 +12,7 @@ import types
 from typing import Any, TypeGuard
 
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Method, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.observe import kind_of
 from thunkad.records import record
 from thunkad.runtime.attributes import is_descriptor
@@ -40,6 +40,10 @@ COMPARISONS = {
 }  # fmt: skip
 
 
+#: Methods of ``object`` that neither read nor write what an object holds.
+HARMLESS = (object.__init__, object.__init_subclass__, object.__repr__, object.__str__, object.__hash__, object.__eq__)
+
+
 @record(frozen=True, slots=True)
 class Super(Opaque):
     """``super(start, owner)``: looks up methods behind ``start`` in the classes of ``owner``."""
@@ -54,6 +58,17 @@ class Super(Opaque):
             if name in cls.__dict__:
                 return cls.__dict__[name]
         return None
+
+    def member(self, name: str) -> Kind:
+        """The kind of ``super(start, owner).name``."""
+        found = self.method(name)
+        if isinstance(found, classmethod):
+            return Method(found.__func__, Known(self.instance.cls))
+        if isinstance(found, staticmethod):
+            return Known(found.__func__)
+        if type(found).__name__ == "_lru_cache_wrapper":
+            found = found.__wrapped__
+        return Method(found, self) if hasattr(type(found), "__get__") else UNKNOWN
 
     def getter(self, name: str) -> Any:
         """The function that computes the attribute ``name``, if one does."""

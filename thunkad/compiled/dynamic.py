@@ -31,7 +31,7 @@ from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
-from thunkad.kinds.observe import check_class, kind_of
+from thunkad.kinds.observe import kind_of
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
@@ -41,6 +41,7 @@ from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
+from thunkad.runtime.subclasses import check_class
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
 

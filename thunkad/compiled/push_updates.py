@@ -16,6 +16,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.cotangents import dense, describe
 from thunkad.runtime.dot_changes import change_array, change_dot, set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot, spread, spread_named
+from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero
 
 Both = tuple[Any, Any]
@@ -115,6 +116,7 @@ def change_of_tangent(x: Any, x_dot: Any, name: str, args: Any, arg_dots: Any, k
         change_array(x_dot, x, name, args, arg_dots, kwargs)
         return ZERO
     if isinstance(x, (list, dict)):
+        check_contents(x)
         return change_dot(x_dot, x, name, args, arg_dots, kwargs, kwarg_dots)
     moves = not all(isinstance(d, AbstractZero) for d in (*arg_dots, *kwarg_dots.values()))
     if moves or not isinstance(x_dot, AbstractZero):

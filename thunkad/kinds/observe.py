@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import NoRuleError
 from thunkad.kinds.lattice import (
     PY_BOOL,
     PY_COMPLEX,
@@ -28,6 +27,7 @@ from thunkad.kinds.lattice import (
     Tuple,
     join,
 )
+from thunkad.runtime.subclasses import check_class
 
 _FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
 _MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6
@@ -60,19 +60,6 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
     if type(value).__module__ == "numpy" or type(value).__name__ == "_ArrayFunctionDispatcher":
         return Known(value) if callable(value) else Opaque(type(value))
     return _instance(value, depth)
-
-
-@functools.cache
-def check_class(cls: type) -> None:
-    """Refuse arrays of the classes for which operators and functions mean something else."""
-    if issubclass(cls, np.matrix):
-        reason, hint = "np.matrix changes what * and ** mean", "use an ordinary two-dimensional array and @"
-    elif any(f"{c.__module__}.".startswith("numpy.ma.") for c in cls.__mro__):
-        reason = "masked arrays hold their mask beside the numbers"
-        hint = "use an ordinary array and np.where, or pass x.filled(…)"
-    else:
-        return
-    raise NoRuleError(f"an array of class {cls.__name__} is not differentiated: {reason}", hint=hint)
 
 
 def _array(value: Any, depth: int) -> Kind:

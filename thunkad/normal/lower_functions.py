@@ -169,6 +169,7 @@ def _method_super(b: Builder) -> n.Expr | None:
 
 NEEDS_FRAME = {
     "super": "Name the class: super(Base, self).method(...), or call Base.method(self, ...).",
+    "globals": "Name the variable; one that is found by its name can be kept in a dictionary of your own.",
     "locals": "Build the dictionary that is needed.",
     "vars": "Build the dictionary that is needed.",
     "dir": "Name what is needed.",

@@ -18,6 +18,7 @@ from thunkad.runtime.cotangents import dense, describe, entry
 from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
 from thunkad.runtime.elements import sorted_order
 from thunkad.runtime.shadows import unless_cut
+from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 
@@ -41,6 +42,8 @@ def array_dot(v_dot: Any, v: Any) -> Any:
 
 def set_entry(x_dot: Any, key: Any, y_dot: Any, x: Any, y: Any) -> None:
     """``x[key] = y`` on the tangent of ``x``."""
+    if not isinstance(unthunk(y_dot), AbstractZero):
+        check_contents(x)
     if isinstance(x_dot, np.ndarray):
         x_dot[key] = unless_cut(array_dot(y_dot, y), x, y)
     elif isinstance(x_dot, list) and isinstance(key, slice):

@@ -8,6 +8,7 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, zeros
+from thunkad.runtime.subclasses import check_class
 from thunkad.tangents import ZERO
 
 
@@ -84,5 +85,6 @@ def view_dot(a_dot: Any, a: Any, y: Any) -> Any:
 
 
 def _same_memory_as_numbers(a: Any, y: Any) -> None:
+    check_class(type(y))
     if a.dtype.kind not in "fc" or y.dtype.kind not in "fc" or np.real(a).dtype != np.real(y).dtype:
         raise NotImplementedDerivativeError(f"x.view() of {a.dtype} as {y.dtype} has no derivative; use x.astype()")

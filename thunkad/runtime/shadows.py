@@ -19,6 +19,7 @@ from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import check_read, check_write
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.indexing import assigned_last
+from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 #: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
@@ -72,6 +73,7 @@ class Shadows:
     def _container(self, x: Any, make: Any) -> Any:
         found = self._containers.get(id(x))
         if found is None:
+            check_contents(x)
             found = self._containers[id(x)] = x, make()
         return found[1]
 
@@ -98,11 +100,13 @@ class Shadows:
             shadow = self._array(x)
             shadow += np.real(x_bar) if np.iscomplexobj(x_bar) and shadow.dtype.kind == "f" else x_bar
         elif isinstance(x, (list, tuple)):
+            check_contents(x)
             if len(x) != len(x_bar):
                 raise CotangentError(f"a cotangent with {len(x_bar)} entries was made for a sequence of {len(x)}")
             for k, item in enumerate(x):
                 self.add_entry(x, k, item, x_bar[k])
         elif isinstance(x, dict):
+            check_contents(x)
             for k in x_bar:
                 self.add_entry(x, k, x[k], x_bar[k])
         elif isinstance(x_bar, Tangent):
@@ -130,6 +134,7 @@ class Shadows:
         item_bar = unthunk(item_bar)
         if isinstance(item_bar, AbstractZero):
             return
+        check_contents(x)
         if isinstance(x, np.ndarray):
             if not isinstance(item, np.ndarray):
                 index_add(self._array(x), key, item_bar)
@@ -302,6 +307,11 @@ class Shadows:
         if isinstance(key, str) and not isinstance(x, dict):
             check_write(x, key)
         slots = self.of(x)
+        if isinstance(slots, AbstractZero):
+            raise UnsupportedSyntaxError(
+                f"a value that is differentiated, stored into a {type(x).__name__}",
+                hint="use an array, a list or a dict",
+            )
         if isinstance(slots, dict):
             return slots.pop(key, ZERO)
         found, slots[key] = slots[key], ZERO

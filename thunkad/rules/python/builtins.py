@@ -43,7 +43,7 @@ from thunkad.tangents import NoTangent, thunk
 
 _DISCRETE = (
     "all any ascii bin bool bytearray bytes callable chr dir format hasattr hash help hex id input int isinstance issubclass "
-    "len memoryview oct open ord print range repr round slice str type"
+    "len oct open ord print range repr round slice str type"
 )
 non_differentiable(*(getattr(builtins, name) for name in _DISCRETE.split() if hasattr(builtins, name)))
 linear(shaped_like, sum_bar, sum_start_bar, extremum_bars, elements_bar, enumerate_bar, zip_bars, sorted_bar, dict_bar)
@@ -127,6 +127,7 @@ def power_modulo(base, exp, mod):
 non_differentiable(power_modulo)
 refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
 refuse("use a list", collections.deque)
+refuse("it shows the memory of an array; use the array", memoryview)
 _BY_INDEX = "use loops, or go through indices with it: for i, j in itertools.{}(range(len(x)), …)"
 _INSTEAD = {
     "chain": "use a list: [*a, *b]",
