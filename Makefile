@@ -20,7 +20,7 @@ help:
 setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml
-	@.ci/make-venv $(VENV) "$(PYTHON)" demo,test,dev
+	@.ci/make-venv $(VENV) "$(PYTHON)" demo,test,dev libraries
 
 demo: setup
 	$(RUN) examples/demo.py

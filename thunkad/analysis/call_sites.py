@@ -194,10 +194,10 @@ class CallSites:
         return True
 
     def look_inside(self, site: Site, body: Any) -> None:
-        if isinstance(body, type) and not _is_library(body) and self.construct(site, body):
-            return
         if reason_for(body) is not None:
             site.how = "missing"
+            return
+        if isinstance(body, type) and not _is_library(body) and self.construct(site, body):
             return
         if getattr(body, "__code__", None) is MADE_BY_CONTEXTMANAGER:
             site.how, site.callee = "missing", enter

@@ -17,6 +17,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.records import record
 from thunkad.runtime.attributes import is_descriptor
 from thunkad.runtime.exceptions import enter, entered, leave
+from thunkad.source.wrapped import python_function
 
 #: The special methods of operators in place.
 IN_PLACE = {
@@ -66,8 +67,7 @@ class Super(Opaque):
             return Method(found.__func__, Known(self.instance.cls))
         if isinstance(found, staticmethod):
             return Known(found.__func__)
-        if type(found).__name__ == "_lru_cache_wrapper":
-            found = found.__wrapped__
+        found = python_function(found) or found
         return Method(found, self) if hasattr(type(found), "__get__") else UNKNOWN
 
     def getter(self, name: str) -> Any:

@@ -42,6 +42,7 @@ from thunkad.runtime.checked import read_only
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
 from thunkad.runtime.subclasses import check_class
+from thunkad.source.wrapped import python_function
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
 
@@ -197,8 +198,8 @@ class Pull:
             if lifted_of(fn) in self.world.lifted:
                 return self.lifted(fn, args, kwargs)
             return self.function(fn, args, kwargs, wrt)
-        wrapped = getattr(fn, "__wrapped__", None)
-        if type(fn).__name__ == "_lru_cache_wrapper" and wrapped is not None:
+        wrapped = python_function(fn)
+        if wrapped is not None:
             return self.whole(wrapped, args, kwargs)
         special = pull_operator(self, fn, args)
         if special is not None:

@@ -37,6 +37,7 @@ from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.shadows import fields_of
+from thunkad.source.wrapped import python_function
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 from thunkad.tree.parse import deep_recursion
 
@@ -134,8 +135,8 @@ class Push:
             return self.forwarding.derivatives.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.FunctionType):
             return self.function(fn, args, arg_dots, kwargs, kwarg_dots, fn_dot)
-        wrapped = getattr(fn, "__wrapped__", None)
-        if type(fn).__name__ == "_lru_cache_wrapper" and wrapped is not None:
+        wrapped = python_function(fn)
+        if wrapped is not None:
             return self.whole(wrapped, ZERO, args, arg_dots, kwargs, kwarg_dots)
         special = self.operator(fn, args, arg_dots)
         if special is not None:

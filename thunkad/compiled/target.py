@@ -11,6 +11,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.records import record
 from thunkad.rules.entry import name_of
+from thunkad.source.wrapped import python_function
 
 
 @record
@@ -53,8 +54,9 @@ def target_of(f: Any) -> Target:
     if isinstance(f, functools.partial):
         inner = target_of(f.func)
         return Target(inner.fn, (*inner.before, *f.args), {**(inner.keywords or {}), **f.keywords}, inner.is_library)
-    if type(f).__name__ == "_lru_cache_wrapper":
-        return target_of(f.__wrapped__)
+    wrapped = python_function(f)
+    if wrapped is not None:
+        return target_of(wrapped)
     if isinstance(f, (staticmethod, classmethod)):
         return target_of(f.__func__)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the method itself is looked at

@@ -27,13 +27,17 @@ from thunkad.kinds.lattice import (
     Tuple,
     join,
 )
+from thunkad.runtime.ducks import is_duck
 from thunkad.runtime.subclasses import check_class
+from thunkad.source.wrapped import python_function
 
 _FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
 _MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6
 
 _ARRAYS = {(code, ndim): Num("array", field, ndim) for code, field in _FIELD_OF.items() for ndim in range(33)}
 _SCALARS = {code: Num("scalar", field) for code, field in _FIELD_OF.items()}
+#: Libraries whose objects hold data that are not differentiated.
+_DATA = ("pandas", "polars", "xarray")
 _OPAQUE = (str, bytes, slice, range, type(Ellipsis), type(NotImplemented), np.dtype, bytearray)
 _CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, type,
              types.MethodDescriptorType, types.WrapperDescriptorType)  # fmt: skip
@@ -59,7 +63,12 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
         return _dict(value, depth)
     if type(value).__module__ == "numpy" or type(value).__name__ == "_ArrayFunctionDispatcher":
         return Known(value) if callable(value) else Opaque(type(value))
-    return _instance(value, depth)
+    if is_duck(type(value)):
+        return Num("any", _FIELD_OF.get(getattr(getattr(value, "dtype", None), "kind", ""), "any"))
+    library = type(value).__module__.partition(".")[0]
+    if library == "numba" and callable(value):
+        return Known(python_function(value) or value)
+    return Opaque(type(value)) if library in _DATA else _instance(value, depth)
 
 
 def _array(value: Any, depth: int) -> Kind:

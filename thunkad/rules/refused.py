@@ -19,7 +19,12 @@ MODULES: dict[str, str] = {
     "numpy.matrixlib": "np.matrix changes what * and ** mean; use an ordinary two-dimensional array and @",
     "numpy._core.records": "record arrays hold fields by name; use one array for each field",
     "numpy.rec": "record arrays hold fields by name; use one array for each field",
+    "numba.np.ufunc": "numba compiled it element by element; write the operation on whole arrays, or use numba.njit",
+    "pandas": "a table holds data; take an array out of it first, with .to_numpy()",
+    "polars": "a table holds data; take an array out of it first, with .to_numpy()",
+    "xarray": "it holds data under names; take an array out of it first, with .to_numpy()",
 }
+_ROOTS = frozenset(prefix.partition(".")[0] for prefix in MODULES)
 
 
 def refuse(reason: str, *targets: Any) -> None:
@@ -37,8 +42,10 @@ def reason_for(fn: Any) -> str | None:
     if found is not None:
         return found
     module = module_of(fn)
-    if not module.startswith("numpy."):
-        return None
+    if module.partition(".")[0] not in _ROOTS:
+        module = type(fn).__module__
+        if module.partition(".")[0] not in _ROOTS:
+            return None
     return next((why for prefix, why in MODULES.items() if module == prefix or module.startswith(prefix + ".")), None)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from thunkad import debugging
 from thunkad.errors import CotangentError
 from thunkad.runtime.arrays import zeros
+from thunkad.runtime.ducks import is_duck
 from thunkad.runtime.shaped import shape_only
 from thunkad.tangents import AbstractZero, InplaceableThunk, NotImplementedTangent, unthunk
 
@@ -30,6 +31,8 @@ def accumulate(x_bar: Any, more: Any) -> Any:
         return x_bar + more
     if np.ndim(more) and np.shape(more) != np.shape(x_bar):
         raise CotangentError(f"a cotangent of shape {np.shape(more)} was added to one of shape {np.shape(x_bar)}")
+    if is_duck(type(more)):
+        return x_bar + more
     if is_buffer(x_bar) and np.result_type(x_bar, more) == x_bar.dtype and _apart(x_bar, more):
         x_bar += more
         return x_bar

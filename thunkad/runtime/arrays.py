@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
+from thunkad.runtime.ducks import is_duck, zeros_like
 from thunkad.runtime.shaped import Shaped, shape_only
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent
 
@@ -23,11 +24,16 @@ def unbroadcast(t_bar: Any, x: Any) -> Any:
     if lead < 0:
         raise ValueError(f"a cotangent of shape {np.shape(t_bar)} does not fit an operand of shape {shape}")
     if lead:
-        t_bar = np.add.reduce(t_bar, axis=tuple(range(lead)))
+        t_bar = sum_of(t_bar, axis=tuple(range(lead)))
         if np.shape(t_bar) == shape:
             return t_bar
     stretched = tuple(k for k, size in enumerate(shape) if size == 1 and t_bar.shape[k] != 1)
-    return np.add.reduce(t_bar, axis=stretched, keepdims=True)
+    return sum_of(t_bar, axis=stretched, keepdims=True)
+
+
+def sum_of(t_bar: Any, **how: Any) -> Any:
+    """``np.sum``, without its price for an array."""
+    return np.add.reduce(t_bar, **how) if isinstance(t_bar, np.ndarray) else np.sum(t_bar, **how)
 
 
 @shape_only("result")
@@ -68,7 +74,9 @@ def zeros(x: Any) -> Any:
         return (ZERO,) * len(x)
     if isinstance(x, dict):
         return {}
-    return np.zeros(x.shape) if isinstance(x, Shaped) else ZERO
+    if isinstance(x, Shaped):
+        return np.zeros(x.shape)
+    return zeros_like(x) if is_duck(type(x)) else ZERO
 
 
 _SHORT = (np.dtype(np.float32), np.dtype(np.float16))

@@ -12,6 +12,7 @@ from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedD
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.runtime.attributes import check_read
+from thunkad.runtime.ducks import as_duck, is_duck
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
 
@@ -48,6 +49,8 @@ def own(x_bar: Any, x: Any) -> Any:
         return np.array(x_bar, dtype=np.result_type(x_bar, np.float16))
     if isinstance(x, np.ndarray):
         return np.full(x.shape, x_bar)
+    if is_duck(type(x)):
+        return as_duck(x_bar, x)
     return dict(x_bar) if isinstance(x_bar, dict) else x_bar
 
 
@@ -70,7 +73,9 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
             "items of an object that is neither an array nor a list, tuple or dict are differentiated",
             hint="give the class a method that returns a list of its items, and iterate over that",
         )
-    if isinstance(x_bar, np.ndarray):
+    if is_duck(type(x_bar)) and all(map(_takes_all, _parts(index))):
+        return x_bar + np.reshape(v, x_bar.shape)
+    if isinstance(x_bar, np.ndarray) or is_duck(type(x_bar)):
         if _gathers(index):
             np.add.at(x_bar, index, v)
         else:
@@ -94,8 +99,16 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
 
 def _gathers(index: Any) -> bool:
     """Whether an index may name an element twice: it holds an integer array or a list."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(p, (list, np.ndarray)) and np.asarray(p).dtype.kind != "b" and np.ndim(p) for p in parts)
+    gathering = (p for p in _parts(index) if isinstance(p, (list, np.ndarray)))
+    return any(np.asarray(p).dtype.kind != "b" and np.ndim(p) for p in gathering)
+
+
+def _takes_all(part: Any) -> bool:
+    return part is None or part is ... or (isinstance(part, slice) and part == slice(None))
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
 
 
 def entry(t_bar: Any, key: Any) -> Any:
@@ -206,6 +219,8 @@ def scalar_seed(value: Any) -> Any:
                 "grad needs a real result, but the function returned a complex number",
                 hint="take the real part or the absolute value, or use vjp with a complex cotangent",
             )
+    if is_duck(type(value)) and value.size == 1 and value.dtype.kind in "fiu":
+        return np.ones_like(value, dtype=value.dtype if value.dtype.kind == "f" else float)
     if isinstance(value, complex):
         raise NonScalarOutputError(
             "grad needs a real result, but the function returned a complex number",
@@ -260,6 +275,8 @@ def project(x_bar: Any, x: Any) -> Any:
         return _project_number(x_bar)
     if isinstance(x, complex):
         return 0j if isinstance(x_bar, AbstractZero) else complex(_item(x_bar))
+    if is_duck(type(x)):
+        return as_duck(x_bar, x)
     return _project_structure(x_bar, x)
 
 
@@ -318,6 +335,11 @@ def _project_array(x_bar: Any, x: Any) -> Any:
         if np.ndim(x_bar) and [k for k in np.shape(x_bar) if k != 1] != [k for k in x.shape if k != 1]:
             raise CotangentError(f"a cotangent of shape {np.shape(x_bar)} was made for an array of shape {x.shape}")
         x_bar = np.broadcast_to(x_bar, x.shape) if np.ndim(x_bar) == 0 else np.reshape(x_bar, x.shape)
+    if is_duck(type(x_bar)) and not hasattr(x_bar, "__array__"):
+        raise CotangentError(
+            f"the cotangent of an array is a {type(x_bar).__name__}, which can't be made an array",
+            hint="give the class __array__, or pass an array of that class instead",
+        )
     return np.asarray(x_bar, dtype)
 
 
@@ -358,6 +380,10 @@ def seed_of(value_bar: Any, value: Any, where: str = "") -> Any:
         return {k: seed_of(b, value[k], f"{where}[{k!r}]") for k, b in value_bar.items()}
     if isinstance(value, (np.ndarray, np.generic, float, int, complex)):
         return _numeric_seed(value_bar, value, where)
+    if is_duck(type(value)):
+        if np.shape(value_bar) != value.shape:
+            raise _unfit(value_bar, value, where)
+        return as_duck(value_bar, value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type) and type(value_bar) is type(value):
         value_bar = {f.name: getattr(value_bar, f.name) for f in dataclasses.fields(value)}
     if not isinstance(value_bar, (dict, Tangent)) and hasattr(value, "__dict__") and not callable(value):

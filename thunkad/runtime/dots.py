@@ -18,6 +18,7 @@ from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import check_read
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
+from thunkad.runtime.ducks import as_duck, is_duck
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
 
@@ -41,7 +42,8 @@ def spread_named(x_dot: Any, x: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def numeric(x: Any) -> bool:
-    return isinstance(x, (float, int, complex, np.ndarray, np.generic)) and not isinstance(x, bool)
+    numbers = isinstance(x, (float, int, complex, np.ndarray, np.generic)) and not isinstance(x, bool)
+    return numbers or is_duck(type(x))
 
 
 def entry_dot(x_dot: Any, key: Any, y: Any) -> Any:
@@ -203,6 +205,10 @@ def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
         if np.shape(x_dot) != x.shape:
             raise CotangentError(f"the tangent for {what} has shape {np.shape(x_dot)} and the value {x.shape}")
         return np.asarray(x_dot, dtype=np.result_type(np.asarray(x_dot).dtype, np.float16))
+    if is_duck(type(x)):
+        if np.shape(x_dot) != x.shape:
+            raise CotangentError(f"the tangent for {what} has shape {np.shape(x_dot)} and the value {x.shape}")
+        return as_duck(x_dot, x)
     if isinstance(x, (float, int, complex, np.generic)):
         if np.ndim(x_dot) or not isinstance(x_dot, (float, int, complex, np.generic, np.ndarray)):
             raise CotangentError(f"the tangent for {what} must be a number, not {describe(x_dot)}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.ducks import as_array
 from thunkad.runtime.products import conjugate_transpose
 from thunkad.tangents import NO_TANGENT, ZERO, LazyTuple, thunk
 
@@ -128,7 +129,7 @@ def _as_chain(arrays: Sequence[Any]) -> Iterator[Any]:
     for k, a in enumerate(arrays):
         if np.ndim(a) == 1:
             a = np.reshape(a, (1, -1) if k == 0 else (-1, 1))
-        yield np.asarray(a)
+        yield as_array(a)
 
 
 def multi_dot_bars(y_bar: Any, arrays: Sequence[Any]) -> list[Any]:

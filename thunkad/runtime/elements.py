@@ -14,6 +14,7 @@ import numpy as np
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, stretch, unbroadcast, zeros
 from thunkad.runtime.cotangents import add, entry, like
+from thunkad.runtime.ducks import is_duck
 from thunkad.tangents import NO_TANGENT, ZERO
 
 _NUMBERS = (float, int, complex, np.number)
@@ -96,7 +97,7 @@ def sum_bar(y_bar: Any, iterable: Any, start: Any = 0) -> Any:
 def _term_bar(y_bar: Any, x: Any) -> Any:
     if _is_flag(x):
         return NO_TANGENT
-    if not isinstance(x, (*_NUMBERS, np.ndarray)):
+    if not (isinstance(x, (*_NUMBERS, np.ndarray)) or is_duck(type(x))):
         raise NotImplementedDerivativeError(
             f"sum() of {type(x).__name__} objects has no derivative; write the loop out"
         )
@@ -115,7 +116,7 @@ def sum_dot(y: Any, iterable: Any, start: Any, iterable_dot: Any, start_dot: Any
         for x, x_dot in zip(iterable, elements_dot(iterable_dot, iterable)):
             parts += elements_dot(x_dot, x)
         return type(y)(parts)
-    if not isinstance(y, (*_NUMBERS, np.ndarray)):
+    if not (isinstance(y, (*_NUMBERS, np.ndarray)) or is_duck(type(y))):
         raise NotImplementedDerivativeError(
             f"sum() of {type(y).__name__} objects has no derivative; write the loop out"
         )

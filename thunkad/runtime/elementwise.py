@@ -9,6 +9,7 @@ import numpy as np
 
 from thunkad.runtime.arrays import shape_only, unbroadcast
 from thunkad.runtime.complex import real_part
+from thunkad.runtime.ducks import as_array
 from thunkad.tangents import AbstractZero
 
 
@@ -138,7 +139,7 @@ def bessel_ratio(x: Any) -> Any:
     The recurrence of the modified Bessel functions, ``I₍ₙ₋₁₎ = (2n / x) Iₙ + I₍ₙ₊₁₎``, run downwards for the ratio of
     neighbours, ``rₙ₋₁ = x / (2n + x rₙ)``.  It is stable, and the start is forgotten after some ``√x`` steps.
     """
-    x = np.asarray(x) * 1.0
+    x = as_array(x) * 1.0
     bounded = np.clip(x, -750, 750)  # beyond, I₀ itself is infinite
     largest = float(np.max(np.abs(bounded), initial=0.0))
     ratio = np.zeros_like(x)

@@ -8,6 +8,7 @@ import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.arrays import is_zero, shape_only, zeros
+from thunkad.runtime.ducks import as_array
 from thunkad.tangents import NO_TANGENT, ZERO, NoTangent
 
 
@@ -78,7 +79,7 @@ def selection_bar(y_bar: Any, x: Any, source: Any) -> Any:
     ``source`` has the shape of the result and holds the position of each entry in ``x.ravel()``, negative for entries
     that come from elsewhere.
     """
-    x_bar = np.zeros(np.size(x), np.result_type(y_bar, np.float32) if np.ndim(y_bar) else np.asarray(y_bar).dtype)
+    x_bar = np.zeros(np.size(x), np.result_type(y_bar, np.float32) if np.ndim(y_bar) else as_array(y_bar).dtype)
     source, y_bar = np.ravel(source), np.ravel(y_bar)
     own = source >= 0
     np.add.at(x_bar, source[own], y_bar[own])
@@ -95,11 +96,6 @@ def _resolved(indices: Any, size: int, mode: str) -> Any:
     if mode == "wrap":
         return np.mod(indices, size)
     return np.clip(indices, 0, size - 1) if mode == "clip" else np.asarray(indices)
-
-
-def as_array(a: Any) -> Any:
-    """``a``, made an array if it is a list."""
-    return a if hasattr(a, "dtype") else np.asarray(a)
 
 
 @shape_only("a")
@@ -171,7 +167,7 @@ def insert_bars(y_bar: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -
 def insert_dot(arr_dot: Any, values_dot: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """The tangent of ``np.insert``."""
     first, second = (zeros(x) if is_zero(d) else d for d, x in ((arr_dot, arr), (values_dot, values)))
-    dtype = np.asarray(arr).dtype  # that of the result
+    dtype = as_array(arr).dtype  # that of the result
     both = np.concatenate([np.ravel(first), np.ravel(second)])
     both = both.astype(dtype) if dtype.kind == "f" else both
     return both[insert_source(arr, obj, values, axis)]

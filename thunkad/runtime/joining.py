@@ -9,6 +9,7 @@ import numpy as np
 
 from thunkad.runtime.arrays import is_zero, rounds, shape_only, unbroadcast, zeros
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.ducks import as_array
 from thunkad.tangents import NO_TANGENT, ZERO
 
 
@@ -71,7 +72,7 @@ def append_bars(y_bar: Any, arr: Any, values: Any, axis: Any = None) -> Any:
 def append_dot(arr_dot: Any, values_dot: Any, arr: Any, values: Any, axis: Any = None) -> Any:
     """The tangent of ``np.append``."""
     first, second = [
-        np.zeros(np.shape(x), np.result_type(np.asarray(x).dtype, np.float16)) if is_zero(d) else d
+        np.zeros(np.shape(x), np.result_type(as_array(x).dtype, np.float16)) if is_zero(d) else d
         for d, x in ((arr_dot, arr), (values_dot, values))
     ]
     return np.append(first, second, axis)

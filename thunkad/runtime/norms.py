@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import is_zero, shape_only
+from thunkad.runtime.ducks import as_array
 from thunkad.runtime.products import conjugate_transpose
 from thunkad.tangents import NO_TANGENT, ZERO
 
@@ -81,7 +82,7 @@ def norm_gradient(y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: b
     """The gradient of ``y = np.linalg.norm(x, ord, axis, keepdims)``."""
     axes = _axes(x, ord, axis)
     y = _kept(y, axes, keepdims)
-    x = np.asarray(x)
+    x = as_array(x)
     if (ord is None and axis is None) or len(axes) == 1:
         return vector_norm_gradient(y, x, ord, axes)
     return matrix_norm_gradient(y, x, ord, axes)  # type: ignore[arg-type]
@@ -90,7 +91,7 @@ def norm_gradient(y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: b
 def norm_bar(y_bar: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The cotangent of ``x`` in ``y = np.linalg.norm(x, ord, axis, keepdims)``."""
     if ord is None and axis is None and not keepdims:
-        return np.asarray(x) * (y_bar / y if y else y_bar * 0)
+        return as_array(x) * (y_bar / y if y else y_bar * 0)
     return _kept(y_bar, _axes(x, ord, axis), keepdims) * norm_gradient(y, x, ord, axis, keepdims)
 
 
@@ -131,17 +132,17 @@ def _along(gradient: Any, x_dot: Any, axes: tuple[int, ...], keepdims: bool) -> 
 def vector_norm_bar(y_bar: Any, y: Any, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The cotangent of ``x`` in ``y = np.linalg.vector_norm(x, …)``, which takes all ``axis`` as one vector."""
     axes = _axes(x, ord, axis)
-    return _kept(y_bar, axes, keepdims) * vector_norm_gradient(_kept(y, axes, keepdims), np.asarray(x), ord, axes)
+    return _kept(y_bar, axes, keepdims) * vector_norm_gradient(_kept(y, axes, keepdims), as_array(x), ord, axes)
 
 
 def vector_norm_dot(y: Any, x: Any, x_dot: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The tangent of ``y = np.linalg.vector_norm(x, …)``."""
     axes = _axes(x, ord, axis)
-    return _along(vector_norm_gradient(_kept(y, axes, keepdims), np.asarray(x), ord, axes), x_dot, axes, keepdims)
+    return _along(vector_norm_gradient(_kept(y, axes, keepdims), as_array(x), ord, axes), x_dot, axes, keepdims)
 
 
 def _as_norms(y: Any) -> Any:
-    return np.asarray(y)[..., None, None]
+    return as_array(y)[..., None, None]
 
 
 def cond_gradient(y: Any, x: Any, p: Any = None) -> Any:

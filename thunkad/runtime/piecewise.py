@@ -12,6 +12,7 @@ import numpy as np
 
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.complex import real_part
+from thunkad.runtime.ducks import is_duck
 from thunkad.tangents import ZERO, AbstractZero
 
 
@@ -62,7 +63,9 @@ def clip_dot(a: Any, low: Any, high: Any, a_dot: Any, low_dot: Any, high_dot: An
     if isinstance(total, AbstractZero):
         return total
     dtype = np.result_type(*[x for x in (a, low, high) if x is not None])
-    return np.asarray(total, dtype)[()] if dtype.kind == "f" else total
+    if dtype.kind != "f" or is_duck(type(total)):
+        return total
+    return np.asarray(total, dtype)[()]
 
 
 def clip_inside(a: Any, low: Any, high: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero, rounds, shape_only, unbroadcast, zeros
+from thunkad.runtime.ducks import as_array
 
 
 def conjugate_transpose(a: Any) -> Any:
@@ -18,7 +19,7 @@ def conjugate_transpose(a: Any) -> Any:
 
 def as_conjugate(x: Any) -> Any:
     """The complex conjugate of an operand, as an array (it may have been given as a list)."""
-    x = np.asarray(x)
+    x = as_array(x)
     return x.conj() if x.dtype.kind == "c" else x
 
 
@@ -222,7 +223,7 @@ def kron_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
 
 def _as_space_vectors(v: Any, axis: int) -> Any:
     """Vectors moved to the last axis, plane ones extended by a zero."""
-    v = np.moveaxis(np.asarray(v), axis, -1)
+    v = np.moveaxis(as_array(v), axis, -1)
     if v.shape[-1] == 3:
         return v
     return np.concatenate([v, np.zeros(v.shape[:-1] + (1,), v.dtype)], axis=-1)
@@ -232,7 +233,7 @@ def _cross_bar(y_bar: Any, x: Any, x_axis: int, other: Any, other_axis: int, y_a
     """``other × y_bar`` brought to the layout of ``x``."""
     other = conjugate(_as_space_vectors(other, other_axis))
     if plane:  # the product of two plane vectors is the third component alone
-        y_bar = np.asarray(y_bar)[..., None]
+        y_bar = as_array(y_bar)[..., None]
         y_bar = np.concatenate([np.zeros(y_bar.shape[:-1] + (2,), y_bar.dtype), y_bar], axis=-1)
     else:
         y_bar = np.moveaxis(y_bar, y_axis, -1)
@@ -277,7 +278,7 @@ def vecdot_right_bar(y_bar: Any, a: Any, b: Any, axis: int = -1) -> Any:
 
 def _vecdot_bar(y_bar: Any, other: Any, x: Any, axis: int) -> Any:
     if axis == -1:
-        return unbroadcast(np.asarray(y_bar)[..., None] * np.asarray(other), x)
+        return unbroadcast(as_array(y_bar)[..., None] * as_array(other), x)
     moved = np.moveaxis(np.empty(np.shape(x), bool), axis, -1)
     return np.moveaxis(_vecdot_bar(y_bar, np.moveaxis(other, axis, -1), moved, -1), -1, axis)
 
@@ -303,7 +304,7 @@ def vecmat_left_bar(y_bar: Any, a: Any, b: Any) -> Any:
 @shape_only("b")
 def vecmat_right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of the matrices in ``y = np.vecmat(a, b)``."""
-    return unbroadcast(np.asarray(a)[..., :, None] * y_bar[..., None, :], b)
+    return unbroadcast(as_array(a)[..., :, None] * y_bar[..., None, :], b)
 
 
 @shape_only("x")
@@ -323,4 +324,4 @@ def trace_bar(y_bar: Any, x: Any, offset: int = 0, axis1: int = 0, axis2: int = 
     """The cotangent of ``x`` in ``y = np.trace(x, offset, axis1, axis2, dtype)``."""
     if dtype is not None and rounds(x, dtype):
         return zeros(x)
-    return on_diagonal(np.asarray(y_bar)[..., None], x, offset, axis1, axis2)
+    return on_diagonal(as_array(y_bar)[..., None], x, offset, axis1, axis2)

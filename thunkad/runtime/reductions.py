@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, expand, is_zero, rounds, shape_only, zeros
+from thunkad.runtime.ducks import as_array
 from thunkad.tangents import ZERO
 
 
 def float_type(x: Any) -> Any:
     """The real floating type that belongs to the values of ``x``."""
-    dtype = np.asarray(x).dtype
+    dtype = as_array(x).dtype
     return dtype.type(0).real.dtype if dtype.kind in "fc" else np.dtype(float)
 
 
@@ -44,7 +45,8 @@ def mean_bar(y_bar: Any, a: Any, axis: Any = None, keepdims: Any = False, where:
 
 def sum_dot(a_dot: Any, a: Any, axis: Any = None, keepdims: Any = False, where: Any = True, dtype: Any = None) -> Any:
     """The tangent of ``np.sum``; zero for a sum that rounds to integers."""
-    y_dot = np.sum(a_dot, axis=axis, keepdims=keepdims, where=where)
+    chosen = {} if where is True else {"where": where}
+    y_dot = np.sum(a_dot, axis=axis, keepdims=keepdims, **chosen)
     return y_dot if dtype is None or not rounds(a, dtype) else y_dot * 0
 
 
@@ -59,7 +61,8 @@ def var_slope(a: Any, axis: Any, ddof: Any, where: Any) -> Any:
     """The derivative of the variance with respect to each entry (the complex gradient); zero without freedom."""
     if np.size(a) == 0:
         return np.zeros(np.shape(a), float_type(a))
-    centred = a - np.mean(a, axis=axis, keepdims=True, where=where)
+    chosen = {} if where is True else {"where": where}
+    centred = a - np.mean(a, axis=axis, keepdims=True, **chosen)
     if where is not True:
         centred = np.where(where, centred, 0)
     freedom = count_reduced(a, axis, where) - ddof
@@ -231,7 +234,7 @@ def aligned_weights(weights: Any, a: Any, axis: Any) -> Any:
     if weights is None:
         return np.ones((1,) * np.ndim(a), float_type(a))
     if np.shape(weights) == np.shape(a) or axis is None:
-        return np.asarray(weights)
+        return as_array(weights)
     axes = [k % np.ndim(a) for k in (axis if isinstance(axis, tuple) else (axis,))]
     ordered = np.transpose(weights, np.argsort(axes))
     return np.reshape(ordered, [np.shape(a)[k] if k in axes else 1 for k in range(np.ndim(a))])

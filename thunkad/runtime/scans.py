@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero, rounds, shape_only, unbroadcast, zeros
+from thunkad.runtime.ducks import as_array
 from thunkad.tangents import ZERO
 
 
@@ -160,7 +161,7 @@ def _steps(x: Any, dx: Any, axis: Any, shape: tuple[int, ...]) -> Any:
     """The step widths, with as many axes as the ordinates and length one or n - 1 along ``axis``."""
     if x is None:
         return np.reshape(dx, (1,) * (len(shape) - np.ndim(dx)) + np.shape(dx))
-    x = np.asarray(x)
+    x = as_array(x)
     if x.ndim > 1:
         return np.diff(x, axis=axis)
     along = [1] * len(shape)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.runtime.arrays import expand, stretch, unbroadcast
+from thunkad.runtime.arrays import expand, stretch, sum_of, unbroadcast
+from thunkad.runtime.ducks import is_duck
 from thunkad.runtime.products import as_conjugate, matmul_left_bar, matmul_right_bar
 from thunkad.runtime.shaped import Shaped, shape_only
 from thunkad.runtime.shapes import matmul_shape
@@ -23,7 +24,7 @@ def count(x: Any) -> int:
 
 def size_of(x: Any) -> int:
     """``np.size(x)``, without its price for an array."""
-    return x.size if type(x) in (np.ndarray, Shaped) else int(np.size(x))
+    return x.size if type(x) in (np.ndarray, Shaped) or is_duck(type(x)) else int(np.size(x))
 
 
 @shape_only("y", "x")
@@ -50,7 +51,7 @@ def matmul_left_share(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``a`` in ``y = a @ b`` for a uniform ``y_bar``: every row is the same."""
     if np.ndim(a) != 2 or np.ndim(b) != 2:
         return matmul_left_bar(expand(y_bar, matmul_shape(a, b)), a, b)
-    return np.broadcast_to(y_bar * np.add.reduce(as_conjugate(b), axis=1), np.shape(a))
+    return np.broadcast_to(y_bar * sum_of(as_conjugate(b), axis=1), np.shape(a))
 
 
 @shape_only("b")
@@ -58,4 +59,4 @@ def matmul_right_share(y_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of ``b`` in ``y = a @ b`` for a uniform ``y_bar``: every column is the same."""
     if np.ndim(a) != 2 or np.ndim(b) != 2:
         return matmul_right_bar(expand(y_bar, matmul_shape(a, b)), a, b)
-    return np.broadcast_to((y_bar * np.add.reduce(as_conjugate(a), axis=0))[:, None], np.shape(b))
+    return np.broadcast_to((y_bar * sum_of(as_conjugate(a), axis=0))[:, None], np.shape(b))
