@@ -331,7 +331,7 @@ class _Finder:
             if site is not None and site.how == "construct" and site.bound:
                 made = [s.target] if t is n.Assign else []
                 return [*made, *(i for p, a in site.bound[1:] if p in self.mutates(site) for i in self.memory(a))]
-            return [*self.written_by_call(s.value, site), *self.unseen(s, s.value, site)]
+            return self.written_by_call(s.value, site) or self.unseen(s, s.value, site)
         return []
 
     def unseen(self, s: n.Stmt, e: n.Call, site: Site | None) -> list[str]:
