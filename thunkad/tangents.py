@@ -16,6 +16,7 @@ class AbstractZero:
     """What :class:`ZeroTangent` and :class:`NoTangent` share: neutral for ``+``, absorbing for linear operations."""
 
     __slots__ = ()
+    __iter__ = None  # it has no length; `__getitem__` below would go on for ever
     __array_ufunc__ = None  # an array on the left hands the operation to the methods below
 
     def __add__(self, other: Any) -> Any:
@@ -105,6 +106,10 @@ class NotImplementedTangent:
 
     def demand(self) -> Any:
         raise NotImplementedDerivativeError(self.reason, self.place)
+
+    def __iter__(self) -> Iterator[Any]:
+        self.demand()
+        return iter(())
 
     def _poison(self, *_: Any) -> Any:
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.rules.entry import Entry
-from thunkad.tangents import NO_TANGENT, unthunk
+from thunkad.tangents import NO_TANGENT, AbstractZero, unthunk
 
 
 class Way:
@@ -31,7 +31,8 @@ class Way:
             if place is None:
                 flat.append(part)
             elif place == "rest":
-                flat.extend(unthunk(part))
+                rest = unthunk(part)
+                flat.extend([rest] * (count - len(flat)) if isinstance(rest, AbstractZero) else rest)
             else:
                 named[place] = part
         flat += [NO_TANGENT] * (count - len(flat))
