@@ -170,7 +170,67 @@ def f(a, b, u):
 """
 
 
-@pytest.mark.parametrize("program", programs(TABLE))
+WRITES = """
+=== masked_update_of_an_argument | x = A, s = 0.7
+x[x > 0.1] += s
+return np.sum(np.tanh(x))
+=== gathered_update_of_an_argument | x = A, y = B
+x[[2, 0, 2]] -= y
+return np.sum(np.tanh(x))
+=== number_or_array_appended_where_the_list_is_unknown | x = A, s = 0.7
+class Point:
+    def __init__(self, w):
+        self.w = w
+        self.seen = []
+    def grow(self, by):
+        self.w *= by
+        self.seen.append(by)
+def f(x, s):
+    p, q = Point(x), Point(x)
+    q.grow(np.sin(p.w[1]) * s)
+    return np.sum(p.w) * q.seen[0]
+=== residuals_of_an_arm_that_raises | x = A, y = B
+for e in x:
+    try:
+        e = e * y[0]
+    finally:
+        y[1] = sum([k * e for k in y])
+return np.sum(y * y)
+=== slice_of_a_list_that_grows_later | x = A, y = B
+rows = [x]
+y[:2] = np.stack(rows[:2]).sum(0)[:2] * x[1:]
+rows.insert(0, x)
+return np.sum(y * y)
+=== ufunc_at_of_what_may_be_something_else | x = A, y = B, s = 0.7
+def other():
+    return None
+z = y
+if s > 5:
+    y = other()
+np.subtract.at(y, [2, 2], s)
+return np.sum(z * z)
+=== starred_rows_are_a_list | x = A, y = B
+t, *rest = np.outer(x, y)
+rest[0] *= 2.0
+rest = rest * 2
+return rest[1] * rest[2] + t
+=== starred_numbers_are_a_list | x = A, s = 0.7
+x[0] = s
+*rest, t = x
+rest[1] = t * s
+return sum(rest + [t, s]) * rest[0]
+=== out_is_an_entry | x = A, y = B, s = 0.7
+def g(d):
+    d["a"] = d["b"] if "c" in d else d["a"] * 1.0
+d = {"a": x, "b": y}
+g(d)
+np.multiply(x, s, out=d["a"])
+np.add(d["a"], y, out=(d["a"],))
+return np.sum(d["a"] * x)
+"""
+
+
+@pytest.mark.parametrize("program", programs(TABLE + WRITES))
 def test_found(program: Program) -> None:
     check(program)
 

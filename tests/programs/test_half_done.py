@@ -14,6 +14,21 @@ V = (np.array([1.3, 0.7, -0.4]),)
 X = (1.5,)
 
 PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
+    "given_what_the_same_body_made": (V, """
+        class Cell:
+            def __init__(self, w): self.w = w
+            def step(self, by):
+                self.s = by
+                if by > 0.5: raise ValueError
+                return self.s
+        def f(v):
+            q, s = Cell(v), v[0]
+            try:
+                if s > 2: raise ValueError
+                s = q.step(sum([e for e, g in np.outer(v, [s, s])]))
+            except ValueError: pass
+            return v * s
+    """),
     "raises": (V, """
         def bad(a):
             a[0] = a[1] * a[2]

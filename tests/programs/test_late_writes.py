@@ -14,6 +14,26 @@ V = (np.array([1.3, 0.7, -0.4]),)
 X = (1.5,)
 
 PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
+    "starred_array": (V, """
+        def total(first, *rest, scale=0.5, **more):
+            for r in rest:
+                first = first + r * scale
+            for name in more:
+                first = first * more[name]
+            return first
+        def f(v):
+            v[0] *= 1.5
+            return total(*v, **{"scale": v[1], "other": v[2]}) * v[1]
+    """),
+    "starred_array_for_a_nested_function": (V, """
+        def f(v):
+            def total(first, *rest):
+                v[1] = v[0]
+                for r in rest:
+                    first = first + r * v[0]
+                return first
+            return [total][0](*v) * v[1]
+    """),
     "counter": (X, """
         def make(x):
             n = 0.0

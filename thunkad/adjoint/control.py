@@ -12,6 +12,7 @@ from thunkad.adjoint.bars import Bars, merge_arms
 from thunkad.adjoint.steps import AppendStep, Block, IndexStep, Step
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.ir.check import may_end
 from thunkad.records import field, record, replace
 
 
@@ -41,6 +42,8 @@ class IfStep(Step):
             for x in walk.assigned([self.forward]):
                 bars.live.pop(x, None)
             return
+        if reverse_only_way(self.forward, self.arms, bars):
+            return
         bars.expand_all()
         states: list[Bars] = []
         inner: list[list[Link]] = []
@@ -57,6 +60,22 @@ class IfStep(Step):
         twin = n.If(self.forward.test, first, second, line=self.line, site=key)
         bars.out.append(twin)
         bars.links.append(Link(self.forward, key, tuple(inner)))
+
+
+def reverse_only_way(forward: n.If | n.Try, arms: tuple[Block, Block], bars: Bars) -> bool:
+    """Reverse a statement one of whose arms always raises, so that the other one ran; False if both may end."""
+    if type(forward) is n.Try:
+        ends = may_end(forward.handler), may_end([*forward.body, *forward.orelse])
+    else:
+        ends = may_end(forward.body), may_end(forward.orelse)
+    if all(ends):
+        return False
+    for arm, ran in zip(arms, ends):
+        if ran:
+            arm.reverse(bars)
+    for x in walk.assigned([forward]):
+        bars.live.pop(x, None)
+    return True
 
 
 @record

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.adjoint.bars import Bars, merge_arms
-from thunkad.adjoint.control import Link
+from thunkad.adjoint.control import Link, reverse_only_way
 from thunkad.adjoint.steps import Block, OutlinedStep, Step
 from thunkad.analysis.activity import flows
 from thunkad.analysis.half_way import badly_cut
@@ -28,7 +28,7 @@ from thunkad.records import field, record, replace
 from thunkad.runtime.exceptions import Unswallowing, if_reached, raise_noted
 
 #: A callee that hands over what it raises: the name of its residuals, and the step that reverses it if it did.
-Attempt = tuple[str, Step]
+Attempt = tuple[str, OutlinedStep]
 UNSWALLOWING = n.Ref("Unswallowing", Unswallowing)
 RAISE_NOTED, IF_REACHED = n.Ref("raise_noted", raise_noted), n.Ref("if_reached", if_reached)
 #: Managers that never swallow an exception.
@@ -92,13 +92,19 @@ def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
     orelse, second = fw.block(s.orelse)
     handler, caught = fw.block(s.handler)
     out += [n.Assign(saved, n.Const(None), line=s.line) for saved, _ in attempts]
-    caught.steps[:0] = [step for _, step in attempts]
+    inside = walk.assigned(s.body)
+    caught.steps[:0] = [replace(step, operands=_from_before(step, inside)) for _, step in attempts]
     forward = n.Try(body, handler, orelse, s.types, s.error, None, shielded=True, line=s.line)
     out.append(forward)
     completed = Block([*first.steps, *second.steps])
     if completed.steps or caught.steps:
         forward.raised = fw.names.new("raised")
         steps.steps.append(TryStep(s.line, forward, (caught, completed)))
+
+
+def _from_before(step: OutlinedStep, inside: set[str]) -> list[tuple[n.Expr, n.Expr | None]]:
+    """The operands of a call that are not made in the same body: those may be unbound, and lead nowhere."""
+    return [(o, k) for o, k in step.operands if inside.isdisjoint(walk.names(o))]
 
 
 def attempt(fw: Any, s: n.Assign, step: OutlinedStep, forward: n.Ref, args: tuple[n.Expr, ...], saved: str,
@@ -153,6 +159,8 @@ class TryStep(Step):
         return self.reads() - walk.assigned([self.forward])
 
     def reverse(self, bars: Bars) -> None:
+        if reverse_only_way(self.forward, self.arms, bars):
+            return
         bars.expand_all()
         states: list[Bars] = []
         for arm in self.arms:

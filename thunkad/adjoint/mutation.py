@@ -34,7 +34,7 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
     'any'."""
     out: dict[str, str] = {}
     in_place = {id(s) for s in walk.statements(resolved.function.body) if type(s) is n.Assign}
-    # A callee may write into something that holds the argument.
+    # A callee may write into something that holds the argument, and one that is found when the code runs into nothing.
     own = {key: names for key, names in aliases.written_by.items() if not _by_callee(resolved.sites.get(key))}
     written = {x for key, names in own.items() for x in names if key not in in_place}
     updated = {x for key, names in own.items() for x in names if key in in_place}
@@ -55,7 +55,7 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
 
 
 def _by_callee(site: Site | None) -> bool:
-    return site is not None and site.how in ("inside", "lifted", "construct")
+    return site is not None and site.how in ("inside", "lifted", "construct", "dynamic")
 
 
 def shadowed_params(

@@ -74,8 +74,6 @@ class _Saves:
             return
         kept = self.names.new("kept")
         for (f, b, r), wanted in zip(arms, fields):
-            if f and type(f[-1]) is n.Raise:
-                continue
             f.append(n.Assign(kept, definite([b, f] if b else [f], wanted, self.names)))
             if wanted:
                 r.insert(0, n.Unpack(wanted, n.Name(kept)))

@@ -22,7 +22,9 @@ from thunkad.runtime import moves
 from thunkad.runtime.shapes import broadcast
 
 BROADCAST = n.Ref("broadcast", broadcast)
-CHOSEN, SCATTERED, SPREAD = (n.Ref(f.__name__, f) for f in (moves.chosen, moves.scattered, moves.spread))
+CHOSEN, SCATTERED, SPREAD, THE_ARRAY = (
+    n.Ref(f.__name__, f) for f in (moves.chosen, moves.scattered, moves.spread, moves.the_array)
+)
 MOVES, PUT_MOVES, TAKE_MOVED = (n.Ref(f.__name__, f) for f in (moves.moves, moves.put_moves, moves.take_moved))
 
 _METHODS = {"put": np.put, "sort": np.sort, "partition": np.partition}
@@ -83,6 +85,8 @@ class Writers:
     kept: Any
     temporary: Any
     is_shadowed: Any
+    shadowed: dict[str, str]
+    aliases: Any
     write: Any
 
     def writer(self, s: Any, target: str | None, e: n.Call, site: Site | None, out: list[n.Stmt], steps: Block) -> bool:
@@ -104,9 +108,10 @@ class Writers:
             callee = _METHODS.get(name, callee)
         ufunc = getattr(callee, "__self__", None)
         if isinstance(ufunc, np.ufunc) and name == "at" and args and type(args[0]) is n.Name:
-            return self.at(s, ufunc, args, out, steps)
+            return self.at(s, ufunc, (self.the_array(s, args[0], out), *args[1:]), out, steps)
         if callee in MOVERS:
-            return self.mover(s, callee, args, kwargs, out, steps)
+            first = (self.the_array(s, args[0], out), *args[1:]) if args else args
+            return self.mover(s, callee, first, kwargs, out, steps)
         if is_numpy(callee):
             raise self.refused(s, f"{name}, which writes into an array that is differentiated,")
         known = name_of(callee) if callable(callee) else "a call"
@@ -118,6 +123,16 @@ class Writers:
     ) -> UnsupportedSyntaxError:
         found: UnsupportedSyntaxError = self.fw.unsupported(s, what, hint)
         return found
+
+    def the_array(self, s: n.Stmt, e: n.Expr, out: list[n.Stmt]) -> n.Expr:
+        """The array that is written into, under a name that is known to be one."""
+        if type(e) is not n.Name or not self.is_shadowed(e) or isinstance(self.kind(e), Num):
+            return e
+        name = self.temporary(Num("array", "any"))
+        self.shadowed[name] = "array"
+        self.aliases.union(e.id, name)
+        out.append(n.Assign(name, n.Call(THE_ARRAY, (e,)), line=s.line))
+        return n.Name(name)
 
     # ------------------------------------------------------------ moves
 
@@ -178,7 +193,7 @@ class Writers:
     def out_argument(self, s: Any, target: str | None, e: n.Call, site: Site, buffers: tuple[n.Expr, ...], out: Any,
                      steps: Block) -> bool:  # fmt: skip
         """``f(…, out=buffer)``: as ``f(…)``, and then all of the buffer is overwritten by the result."""
-        buffer = self.buffer_of(s, buffers)
+        buffer = self.buffer_of(s, buffers, out)
         where = dict(site.kwargs).get("where")
         kwargs = tuple((k, v) for k, v in site.kwargs if k not in ("out", "where"))
         place = out_position(site.callee)
@@ -216,7 +231,7 @@ class Writers:
         steps.steps.append(WholeStep(s.line, buffer.id, new, like))
         return True
 
-    def buffer_of(self, s: Any, buffers: tuple[n.Expr, ...]) -> n.Name:
+    def buffer_of(self, s: Any, buffers: tuple[n.Expr, ...], out: list[n.Stmt]) -> n.Name:
         """The one array that is written."""
         found = buffers
         if len(found) == 1 and type(found[0]) is n.Name and not isinstance(self.kind(found[0]), Num):
@@ -224,7 +239,7 @@ class Writers:
             for x in walk.statements(self.fw.resolved.function.body):
                 if type(x) is n.Assign and x.target == name and type(x.value) is n.TupleExpr:
                     found = x.value.items
-        array = found[0] if len(found) == 1 else None
+        array = self.the_array(s, found[0], out) if len(found) == 1 else None
         if type(array) is not n.Name or not self.is_shadowed(array) or not isinstance(self.kind(array), Num):
             raise self.refused(s, "out= with anything but one array", "write out=y instead of out=(y,)")
         return array

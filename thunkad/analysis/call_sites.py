@@ -36,6 +36,7 @@ from thunkad.kinds.lattice import (
     Sequence,
     Tuple,
     is_hashable,
+    items_around_star,
 )
 from thunkad.rules.entry import module_of
 from thunkad.rules.keywords import renamed
@@ -43,6 +44,7 @@ from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
 from thunkad.runtime.exceptions import enter, leave
 from thunkad.runtime.iterators import drawn_or
+from thunkad.runtime.unpacking import split_starred
 
 MADE_BY_CONTEXTMANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
 
@@ -160,7 +162,9 @@ class CallSites:
         positional = list(kinds[: len(args)])
         named = {k: v for (k, _), v in zip(kwargs, kinds[len(args) :]) if k is not None}
         decision = self.context.lookup(fn, positional, named)
-        if result is None:
+        if fn is split_starred:
+            result = items_around_star(positional[0], *(a.value for a in args[1:]))
+        elif result is None:
             result = results.call(fn, positional, named)
         site = Site(decision.how, fn, decision.entry, args, kwargs, kinds, result, infix)
         if fn is np.sign and decision.how == "rule" and all(isinstance(k, Num) and k.is_real for k in kinds):

@@ -173,8 +173,10 @@ class Pull:
     def begin(self, pair: Any, site: Site, owner: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
         return pair.forward.cell.cell_contents(*values)  # type: ignore[no-any-return]
 
-    def cotangents_of(self, pair: Any, demand: tuple[str, ...], saved: Any, value_bar: Any) -> dict[str, Any]:
-        """The cotangents of the parameters of a compiled callee."""
+    def cotangents_of(
+        self, pair: Any, demand: tuple[str, ...], saved: Any, value_bar: Any, packed: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The cotangents of the parameters of a compiled callee; ``packed`` are its ``*args`` and ``**kwargs``."""
         parts = pair.reverse.cell.cell_contents(saved, value_bar)
         return dict(zip(demand, parts if len(demand) > 1 else (parts,)))
 
@@ -274,9 +276,10 @@ class Pull:
         if self.is_private(pair, fn):
             return self.world.dispatch_shared.private(fn, args, kwargs)
         value, saved = self.begin(pair, Site("inside", fn, kinds=kinds), fn, values)
+        packed = {k: v for k, v in bound.arguments.items() if signature.parameters[k].kind.name.startswith("VAR_")}
 
         def back(value_bar: Any) -> Cotangents:
-            by_name = self.cotangents_of(pair, demand, saved, value_bar)
+            by_name = self.cotangents_of(pair, demand, saved, value_bar, packed)
             return NO_TANGENT, *_back_to_call(signature, by_name, args, kwargs)
 
         return value, back
@@ -326,11 +329,12 @@ class Pull:
             )
         site = Site("lifted", n.Closure(function, ()), kinds=kinds)
         value, saved = self.begin(pair, site, owner, tuple(values[name] for name in names))
+        packed = {p.name: values[p.name] for p in function.params if p.kind.startswith("var_")}
 
         def back(value_bar: Any) -> Cotangents:
             if not demand and self.world.captured is None:
                 return _nothing(args)
-            by_name = self.cotangents_of(pair, demand, saved, value_bar)
+            by_name = self.cotangents_of(pair, demand, saved, value_bar, packed)
             positional = [by_name.get(name, NO_TANGENT) for name in names[: len(args)]]
             return NO_TANGENT, positional, {k: by_name.get(k, NO_TANGENT) for k in kwargs}
 

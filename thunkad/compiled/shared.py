@@ -19,7 +19,7 @@ from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_n
 from thunkad.compiled.running import run, running
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
-from thunkad.runtime.cotangents import entry
+from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.shadows import VALUES, Shadows, fields_of
 from thunkad.runtime.sharing import check_fresh
@@ -94,10 +94,17 @@ class SharedPull(Pull):
     def is_private(self, pair: Any, fn: Any) -> bool:
         return False
 
-    def cotangents_of(self, pair: Any, demand: tuple[str, ...], saved: Any, value_bar: Any) -> dict[str, Any]:
-        parts = pair.reverse.cell.cell_contents(saved, value_bar, running.get())
+    def cotangents_of(
+        self, pair: Any, demand: tuple[str, ...], saved: Any, value_bar: Any, packed: dict[str, Any]
+    ) -> dict[str, Any]:
+        shadows = running.get()
+        parts = pair.reverse.cell.cell_contents(saved, value_bar, shadows)
         named = [p for p in demand if p not in pair.shadowed]
-        return dict(zip(named, parts if len(named) != 1 else (parts,)))
+        by_name = dict(zip(named, parts if len(named) != 1 else (parts,)))
+        for p, given in packed.items():  # made for this call: the caller has the numbers in them, not their slots
+            if p in demand:
+                by_name[p] = add(by_name.get(p, ZERO), shadows.numbers(given, ZERO))
+        return by_name
 
     def made_by_init(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         value: Any = object.__new__(cls)

@@ -35,6 +35,7 @@ SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
     )
 )  # fmt: skip
 CHOSEN, SPREAD_MASK = n.Ref("chosen", moves.chosen), n.Ref("spread", moves.spread)
+THE_ARRAY = n.Ref("the_array", moves.the_array)
 NOTHING = n.Const(0.0)
 
 #: Methods of arrays that overwrite all of it, as functions that make a new array.
@@ -341,9 +342,19 @@ class Changes:
                 if type(x) is n.Assign and x.target == found[0].id and type(x.value) is n.TupleExpr:
                     found = x.value.items
                     break
-        if len(found) != 1 or type(found[0]) is not n.Name or not self.push.is_number(found[0].id):
+        if len(found) != 1 or type(found[0]) is not n.Name:
             raise self.push.unsupported("out= with anything but one array", "write out=y instead of out=(y,)")
-        return found[0]
+        return found[0] if self.push.is_number(found[0].id) else self.the_array(found[0])
+
+    def the_array(self, e: n.Name) -> n.Name:
+        """The array that is written into, under a name that is known to be one, and its tangent."""
+        push = self.push
+        if e.id not in push.moving:
+            return e
+        name = push.temporary(Num("array", "any"))
+        push.emit(n.Assign(name, n.Call(THE_ARRAY, (e,))))
+        push.tangent(name, n.Call(THE_ARRAY, (push.dot(e),)), fresh=True)
+        return n.Name(name)
 
     def out(self, s: Any, target: str | None, site: Site, buffer: n.Name) -> bool:
         """``f(…, out=buffer)``: the buffer has the tangent of ``f(…)`` after it."""

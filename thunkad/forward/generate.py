@@ -16,7 +16,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import Purity, eliminate
-from thunkad.optimise.purity import make_purity
+from thunkad.optimise.purity import is_changing_call, make_purity
 from thunkad.records import replace
 
 
@@ -94,7 +94,10 @@ def cleaned(body: list[n.Stmt], user_pure: Callable[[Any], bool]) -> list[n.Stmt
     purity = make_purity(user_pure)
 
     def pure(s: n.Stmt) -> bool:
-        return s.site == TANGENT or (s.site != EFFECT and type(s.value) is not n.Inplace and purity.pure(s))  # type: ignore[attr-defined]
+        e = s.value  # type: ignore[attr-defined]
+        if s.site == TANGENT:
+            return not is_changing_call(e)
+        return s.site != EFFECT and type(e) is not n.Inplace and purity.pure(s)
 
     with_tangents = Purity(pure, purity.check, purity.stand_in)
     for _ in range(2):

@@ -255,6 +255,11 @@ def must_bind(block: list[n.Stmt]) -> set[str]:
     return walk.assigned(block) if found is None else found
 
 
+def may_end(block: list[n.Stmt]) -> bool:
+    """Whether the end of ``block`` may be reached: not every path raises."""
+    return _must_bind(block) is not None
+
+
 def _must_bind(block: list[n.Stmt]) -> set[str] | None:
     out: set[str] = set()
     for s in block:

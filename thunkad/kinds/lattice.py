@@ -218,6 +218,16 @@ def item_of(k: Kind) -> Kind:
     return UNKNOWN
 
 
+def items_around_star(value: Kind, before: int, after: int) -> Kind:
+    """What ``a, *rest, b = value`` unpacks, ``before`` and ``after`` names beside the starred one."""
+    if isinstance(value, Tuple) and len(value.items) >= before + after:
+        first, rest = value.items[:before], value.items[before:]
+        last, rest = rest[len(rest) - after :], rest[: len(rest) - after]
+        return Tuple((*first, Sequence(item_of(Tuple(rest)) if rest else None), *last))
+    item = item_of(value)
+    return Tuple((*(item,) * before, Sequence(item), *(item,) * after))
+
+
 def is_iterable(k: Kind) -> bool:
     """Whether a value of this kind can surely be iterated over."""
     if isinstance(k, Num):

@@ -70,6 +70,11 @@ def _helper_is_pure(e: n.Expr) -> bool:
     return type(e) not in (n.Index, n.Attr, n.Global) or (type(e) is n.Attr and type(e.value) is not n.Name)
 
 
+def is_changing_call(e: n.Expr) -> bool:
+    """Whether ``e`` calls a helper that changes something besides returning its result."""
+    return type(e) is n.Call and type(e.func) is n.Ref and _is_changing_helper(e.func.value)
+
+
 def _is_changing_helper(fn: object) -> bool:
     module = getattr(fn, "__module__", None) or ""
     return module.startswith("thunkad.") and getattr(fn, "__name__", "") in CHANGING

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.shadows import unless_cut
 
@@ -64,3 +65,12 @@ def scattered(chosen_bar: Any, x: Any, like: Any, where: Any) -> Any:
     whole = np.zeros(np.shape(like), np.asarray(chosen_bar).dtype)
     whole[spread(where, like)] = chosen_bar
     return unbroadcast(whole, x)
+
+
+def the_array(x: Any) -> Any:
+    """What a library function writes into where it is given ``x``, which may be a tuple of one array (``out=(y,)``)."""
+    if isinstance(x, tuple) and len(x) == 1:
+        return x[0]
+    if isinstance(x, tuple):
+        raise UnsupportedSyntaxError("out= with several arrays, of which one is differentiated", hint="write out=y")
+    return x

@@ -185,12 +185,12 @@ class Shadows:
             slots[key] = add(slots[key], item_bar)
 
     def add_slice(self, x: Any, key: slice, part: Any) -> None:
-        """Add the slots of ``part``, which is the list or tuple ``x[key]``, to those of ``x``; a slice of an array is
-        a view."""
+        """Add the slots of ``part``, which is what ``x[key]`` was of a list or tuple, to those of ``x``; a slice of an
+        array is a view."""
         if isinstance(x, np.ndarray):
             return
         slots, more = self.of(x), self.of(part)
-        for k, place in enumerate(range(*key.indices(len(x)))):
+        for k, place in enumerate(range(*key.indices(len(slots)))):
             slots[place] = add(slots[place], more[k])
 
     def accumulate(self, x: Any, x_bar: Any, more: Any) -> Any:
@@ -273,7 +273,11 @@ class Shadows:
         return tuple(found) if isinstance(owner, tuple) else found
 
     def numbers(self, x: Any, x_bar: Any) -> Any:
-        """The cotangents of a fresh tuple's numbers (what has memory keeps its shadow), or of a number."""
+        """The cotangents of a fresh tuple's or dict's numbers (what has memory keeps its shadow), or of a number."""
+        if isinstance(x, dict):
+            named = dict(self.of(x))
+            self.of(x).clear()
+            return named
         if isinstance(x, tuple):
             slots = self.of(x)
             found, slots[:] = tuple(slots), [ZERO] * len(x)

@@ -23,7 +23,7 @@ jointly_linear(elements.split_starred_dot, "value_dot")
 jointly_linear(elements.complex_dot, "real_dot", "imag_dot")
 jointly_linear(piecewise.where_dot, "x_dot", "y_dot")
 linear(shadows.take_stored, shadows.keep, shadows.structure)
-linear(moves.take_moved, moves.chosen, moves.scattered)
+linear(moves.take_moved, moves.chosen, moves.scattered, moves.the_array)
 non_differentiable(moves.moves, moves.put_moves, moves.spread)
 non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
