@@ -219,6 +219,27 @@ x[0] = s
 *rest, t = x
 rest[1] = t * s
 return sum(rest + [t, s]) * rest[0]
+=== call_changes_the_element_that_is_updated | x = A, s = 0.7
+class Cell:
+    def __init__(self, w):
+        self.w = w
+    def step(self, by):
+        self.w[1] += by
+        return by * by
+def bump(x, by):
+    x[1] *= by
+    return by * by
+def f(x, s):
+    def inner(v):
+        x[0] = v * v
+        return v
+    p = Cell(x)
+    x[1] += p.step(s)
+    x[1] *= bump(x, s)
+    x[0] -= inner(s)
+    x[[0, 1]] *= bump(x, s)
+    x[:2] += bump(x, s)
+    return np.sum(x * x)
 === out_is_an_entry | x = A, y = B, s = 0.7
 def g(d):
     d["a"] = d["b"] if "c" in d else d["a"] * 1.0

@@ -155,8 +155,9 @@ def _augmented(b: Builder, node: Any) -> None:
 def _disturbed(target: n.Name | n.Index | n.Attr, between: list[n.Stmt], cell: bool) -> bool:
     """Whether the statements that compute the right side may change the target before it is read.
 
-    A call may do so to a variable in a cell, and to an attribute of an object that the call mentions; that a call
-    changes elements of an array that are updated in the same statement is not assumed.
+    A call may do so to a variable in a cell, to an attribute of an object that the call mentions, and to an element
+    of a container that it mentions, or whose owner or callee is a variable and may hold it.  That a function of the
+    module finds the container under another name is not assumed.
     """
     names = set(walk.names(target))
     if names & walk.assigned(between):
@@ -165,9 +166,39 @@ def _disturbed(target: n.Name | n.Index | n.Attr, between: list[n.Stmt], cell: b
         if type(s) in (n.Store, n.Update) and names & set(walk.names(s.target)):  # type: ignore[attr-defined]
             return True
         calls = [e for e in walk.expressions(s) if type(e) is n.Call]
-        if any(cell or (type(target) is n.Attr and names & set(walk.names(e))) for e in calls):
+        if any(cell or _reaches(e, target) for e in calls):
             return True
     return False
+
+
+def _reaches(call: n.Call, target: n.Name | n.Index | n.Attr) -> bool:
+    """Whether a call may come by the object of which ``target`` is a part."""
+    if type(target) is n.Name:
+        return False
+    mentioned = not set(walk.names(target.value)).isdisjoint(walk.names(call))
+    if type(target) is n.Attr:
+        return mentioned
+    owner = call.func
+    if _is_view(target.index) or (type(owner) is n.Attr and owner.name in _OF_ARRAYS):
+        return False
+    while type(owner) is n.Attr:
+        owner = owner.value
+    if type(owner) is n.Global and owner.id in _LIBRARIES and not call.kwargs:
+        return False
+    return mentioned or type(owner) is n.Name
+
+
+def _is_view(index: n.Expr) -> bool:
+    """Whether the part of an array at ``index`` is a view, so that it is all the same when it is taken."""
+    parts = index.items if type(index) is n.TupleExpr else (index,)
+    return any(type(p) is n.Slice or p == n.Const(Ellipsis) for p in parts) and all(
+        type(p) is n.Slice or (type(p) is n.Const and type(p.value) is not str) for p in parts
+    )
+
+
+#: Modules whose functions change nothing unless told so by a keyword, and methods of arrays that don't, by their names.
+_LIBRARIES = frozenset(("np", "numpy", "math", "cmath", "scipy"))
+_OF_ARRAYS = frozenset("sum mean dot max min prod std var copy trace ravel reshape transpose astype conj item".split())
 
 
 @lowers("Delete")
