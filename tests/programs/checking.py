@@ -59,7 +59,7 @@ class Program:
         filename = f"<program {next(_numbers)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         space: dict[str, Any] = {"np": np, "math": math, "__name__": f"program_{filename[9:-1]}", **self.namespace}
-        exec(compile(text, filename, "exec"), space)
+        exec(compile(text, filename, "exec", dont_inherit=True), space)
         return space["f"]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
+from thunkad.analysis.constructors import init_of, is_generated
 from thunkad.analysis.sites import Context, Site, weaken
 from thunkad.analysis.special import (
     BY_METHOD,
@@ -43,7 +44,7 @@ from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
 from thunkad.runtime.exceptions import enter, leave
-from thunkad.runtime.iterators import drawn_or
+from thunkad.runtime.iterators import drawn_or, joined
 from thunkad.runtime.unpacking import split_starred
 
 MADE_BY_CONTEXTMANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
@@ -105,6 +106,8 @@ class CallSites:
             return self.site(s, Site("constant", super, args=tuple(args), kinds=kinds, result=proxy))
         if isinstance(callee, Known) and callee.value is next and len(args) == 2 and own_method(kinds[0], "__next__"):
             return self.looked_up(s, drawn_or, args, kwargs, kinds, None)
+        if isinstance(callee, Known) and callee.value is dict and any(k is None for k, _ in kwargs):
+            return self.looked_up(s, joined, args, kwargs, kinds, None)
         if isinstance(callee, Known) and callee.value in (enter, leave) and kinds[0] is UNKNOWN:
             return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in BY_METHOD and args:
@@ -180,10 +183,9 @@ class CallSites:
 
     def construct(self, site: Site, cls: type) -> bool:
         """An object of a user's class: made empty, then what ``__init__`` does to it."""
-        init = cls.__init__  # type: ignore[misc]  # of this very class: what a subclass has doesn't matter
+        init = init_of(cls)
         plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
-        file = getattr(getattr(init, "__code__", None), "co_filename", "")
-        if not plain or (dataclasses.is_dataclass(cls) and file == "<string>"):
+        if not plain or (dataclasses.is_dataclass(cls) and is_generated(init)):
             return False
         if init is object.__init__:
             site.how, site.result, site.bound = "construct", Instance(cls), ()

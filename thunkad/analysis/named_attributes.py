@@ -104,8 +104,8 @@ class _Plain:
         otherwise = replace(s, value=default)
         return [n.Assign(there, test, line=s.line), n.If(n.Name(there), [plain], [otherwise], line=s.line)]
 
-    def setting(self, e: n.Call) -> tuple[n.Attr, n.Expr] | None:
-        """The target and the value of a call that sets an attribute."""
+    def setting(self, e: n.Call) -> tuple[n.Attr, n.Expr, bool] | None:
+        """The target and the value of a call that sets an attribute, and whether it goes past the class's own way."""
         func: Any = e.func
         by_object = type(func) is n.Attr and func.name == "__setattr__" and self.value_of(func.value) is object
         if not (by_object or self.value_of(func) is setattr) or len(e.args) != 3 or e.kwargs:
@@ -113,7 +113,7 @@ class _Plain:
         name = self.value_of(e.args[1])
         if not isinstance(name, str) or not name.isidentifier() or type(e.args[0]) is not n.Name:
             return None
-        return n.Attr(e.args[0], name), e.args[2]
+        return n.Attr(e.args[0], name), e.args[2], by_object
 
     def entry(self, e: n.Index) -> n.Attr | None:
         """``d[name]`` as an attribute, where ``d`` is the dictionary of an object's attributes."""

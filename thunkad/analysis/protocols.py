@@ -85,10 +85,19 @@ class _Writer:
             first, *rest = s.value.args
             if s.value.func.id in TAKE_ALL and own_method(self.kind(s, first), "__iter__") is not None:
                 self.found = True
-                items = self.names.new("items")
-                call = n.Call(s.value.func, (n.Name(items), *rest), s.value.kwargs)
-                return [n.Assign(items, n.Call(LISTED, (first,)), line=s.line), n.Assign(s.target, call, line=s.line)]
+                made, items = self.listed(s, first)
+                return [made, n.Assign(s.target, n.Call(s.value.func, (items, *rest), s.value.kwargs), line=s.line)]
+        if t is n.Unpack and type(s.value) is n.Name and own_method(self.kind(s, s.value), "__iter__") is not None:
+            self.found = True
+            made, items = self.listed(s, s.value)
+            return [made, n.Unpack(s.targets, items, line=s.line)]
         return [s]
+
+    def listed(self, s: n.Stmt, e: n.Expr) -> tuple[n.Stmt, n.Expr]:
+        """A list of all items of ``e``, which may be starred, and what stands for ``e`` then."""
+        items = self.names.new("items")
+        made = n.Assign(items, n.Call(LISTED, (e.value if type(e) is n.Star else e,)), line=s.line)
+        return made, n.Star(n.Name(items)) if type(e) is n.Star else n.Name(items)
 
     def loop(self, s: n.For, over: n.Expr, method: Any, start: n.Expr | None) -> list[n.Stmt]:
         """``start``: where ``enumerate`` begins to count, None if the loop is over the object itself."""

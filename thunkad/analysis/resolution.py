@@ -205,7 +205,7 @@ class _Run(CallSites):
     def accessed(self, s: n.Store) -> bool:
         """Whether a store calls a function of the user's: ``__setitem__`` or the setter of a property."""
         base, value, target = self.base(s.target.value), self.atom(s.value), s.target
-        access = item_access(base) if type(target) is n.Index else attribute_access(base, target.name, True)
+        access = item_access(base) if type(target) is n.Index else attribute_access(base, target.name, True, s.past)
         if access is None or base is None or value is None or type(target.value) is not n.Name:
             return False
         args: tuple[n.Expr, ...] = access.write_args(target.value, s.value)
@@ -470,7 +470,7 @@ class _Run(CallSites):
             except AttributeError:
                 return UNKNOWN
         if isinstance(base, Instance):
-            own = dict(base.fields)
+            own = {**dict(base.fields), "__class__": Known(base.cls)}
             if e.name in own:
                 return own[e.name]
             found = inspect.getattr_static(base.cls, e.name, None)

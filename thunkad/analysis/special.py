@@ -163,13 +163,6 @@ def special_method(kind: Kind | None, name: str) -> Any:
     return found if isinstance(found, types.FunctionType) else None
 
 
-def is_made_by_init(cls: type) -> bool:
-    """Whether an object of this class is an empty one to which a Python function does the rest."""
-    plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
-    init = cls.__init__  # type: ignore[misc]
-    return plain and isinstance(init, types.FunctionType) and init.__code__.co_filename != "<string>"
-
-
 def method_for(fn: Any, args: Any) -> Any:
     """The user's method that a built-in function calls for these values, or the function itself."""
     name = BY_METHOD.get(fn) if args else None
@@ -206,8 +199,11 @@ def operator_method(function: Any, left: Kind, right: Kind) -> Any:
 UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
-def attribute_access(kind: Kind | None, name: str, write: bool = False) -> Access | None:
-    """How the attribute ``name`` of an object is read (or written) if that runs code; None if it is plain."""
+def attribute_access(kind: Kind | None, name: str, write: bool = False, past: bool = False) -> Access | None:
+    """How the attribute ``name`` of an object is read (or written) if that runs code; None if it is plain.
+
+    ``past``: it is written by ``object.__setattr__``.
+    """
     if not is_own_class(kind):
         return None
     cls = kind.cls
@@ -221,7 +217,7 @@ def attribute_access(kind: Kind | None, name: str, write: bool = False) -> Acces
             return None  # an attribute of the object's own goes before
         get, put = (inspect.getattr_static(type(found), method, None) for method in ("__get__", "__set__"))
         return Access(_function(get), _function(put), found)
-    if isinstance(kind, Tuple):
+    if isinstance(kind, Tuple) or past:
         return None
     hook = inspect.getattr_static(cls, "__setattr__" if write else "__getattribute__", None)
     if isinstance(hook, types.FunctionType):

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from thunkad.analysis.aliases import Sharing
+from thunkad.analysis.constructors import init_of
 from thunkad.analysis.half_way import stops_half_way
 from thunkad.analysis.sites import Site
 from thunkad.compiled.derivations import Derivation
@@ -22,7 +23,7 @@ class Attempts:
 
     def attempted_pair(self, site: Site, demand: tuple[str, ...], sharing: Sharing) -> tuple[n.Ref, n.Ref]:
         """The halves of a callee that hands over what it raises, see :mod:`thunkad.normal.attempted`."""
-        target = site.callee.__init__ if site.how == "construct" else site.callee
+        target = init_of(site.callee) if site.how == "construct" else site.callee
         pair = self.pair_for(normal_form(target, True, True), target, (UNKNOWN, *site.kinds), demand, None, sharing)
         return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse)
 
@@ -34,7 +35,7 @@ class Attempts:
         if isinstance(target, Derivation):
             return False
         if site.how == "construct":
-            target = target.__init__
+            target = init_of(target)
         key = (id(target), site.kinds)
         known: dict[Any, bool] = self.__dict__.setdefault("half_way", {})
         if key not in known:

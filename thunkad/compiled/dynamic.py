@@ -15,8 +15,9 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
+from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.sites import Site
-from thunkad.analysis.special import is_made_by_init, method_for
+from thunkad.analysis.special import method_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.own_classes import (

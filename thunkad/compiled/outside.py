@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from thunkad.analysis.constructors import init_of
 from thunkad.analysis.outside import Traffic, traffic
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivations import Derivation
@@ -66,7 +67,7 @@ class Outside:
         if isinstance(target, Derivation):
             return None
         if site.how == "construct":
-            target = target.__init__
+            target = init_of(target)
         try:
             return self.of(self.analysis(target, owner, site.kinds), demand)
         except Exception:

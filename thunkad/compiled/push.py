@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.sites import weaken
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
@@ -232,6 +233,13 @@ class Push:
         names = getattr(cls, "_fields", None)
         if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
             names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
+        if names is None and is_made_by_init(cls):
+            made: Any = object.__new__(cls)
+            made_dot = Tangent(cls)
+            self.function(init_of(cls), (made, *args), (made_dot, *arg_dots), kwargs, kwarg_dots)
+            return made, made_dot
+        if cls is types.SimpleNamespace and not args:
+            return cls(**kwargs), Tangent(cls, {k: held(v, kwargs[k]) for k, v in kwarg_dots.items()})
         if names is None:
             raise UnsupportedSyntaxError(
                 f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",
@@ -241,7 +249,7 @@ class Push:
         fields = {**dict(zip(names, arg_dots)), **kwarg_dots}
         if hasattr(cls, "_fields"):
             return cls(*args, **kwargs), tuple(fields.get(f, ZERO) for f in names)
-        made: Any = cls(*args, **kwargs)
+        made = cls(*args, **kwargs)
         both = {k: held(fields.get(k, ZERO), v) for k, v in fields_of(made).items()}
         return made, Tangent(cls, {k: v for k, v in both.items() if not isinstance(v, AbstractZero)})
 

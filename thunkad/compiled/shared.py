@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.aliases import Sharing
+from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Site, weaken
 from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_nested
@@ -108,7 +109,7 @@ class SharedPull(Pull):
 
     def made_by_init(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         value: Any = object.__new__(cls)
-        _, back = self.whole(cls.__init__, (value, *args), kwargs)  # type: ignore[misc]
+        _, back = self.whole(init_of(cls), (value, *args), kwargs)
 
         def through(value_bar: Any) -> Cotangents:
             if not isinstance(unthunk(value_bar), AbstractZero):

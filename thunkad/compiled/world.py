@@ -18,6 +18,7 @@ from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
+from thunkad.analysis.constructors import init_of
 from thunkad.analysis.half_way import needs_care
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
@@ -273,7 +274,7 @@ class World(Attempts, Lookups):
         """
         target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
-            target = target.__init__
+            target = init_of(target)
         key = (id(target), site.kinds, changed)
         if isinstance(target, Derivation):
             return frozenset()  # those of functions that write into their arguments are refused
@@ -299,7 +300,7 @@ class World(Attempts, Lookups):
         """Whether the user's function of this site reads a captured parameter, itself or through what it calls."""
         target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
-            target = target.__init__
+            target = init_of(target)
         if self.captured is not None and any(
             type(e) is n.Ref and self.captured.reaches(e.value) for _, e in site.bound
         ):
@@ -343,7 +344,7 @@ class World(Attempts, Lookups):
     ) -> tuple[n.Ref, n.Ref, frozenset[str], bool]:
         target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
         if site.how == "construct":
-            target = target.__init__
+            target = init_of(target)
         with at_border(target, owner):
             pair = self.pair_for(target, owner, kinds, demand, results, sharing)
         return (

@@ -97,6 +97,10 @@ class _Body:
             targets = ast.Tuple([write(x) for x in s.targets], ast.Store())
             # `() = x` and `(a,) = x` read badly but say what they mean
             return [_assign(targets, expr(s.value))]
+        if t is n.Store and s.past:
+            owner, name = expr(s.target.value), ast.Constant(s.target.name)
+            setter = ast.Attribute(ast.Name("object", ast.Load()), "__setattr__", ast.Load())
+            return [ast.Expr(ast.Call(setter, [owner, name, expr(s.value)], []))]
         if t is n.Store:
             return [_assign(self._target(s.target), expr(s.value))]
         if t is n.Update:

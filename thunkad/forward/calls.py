@@ -9,6 +9,7 @@ import numpy as np
 from thunkad.adjoint.forward import watch
 from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.inline import bind_rule, fold
+from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import NoRuleError
 from thunkad.forward.memory import Summary, hands_on, makes_fresh
@@ -272,7 +273,7 @@ class Calls:
         (own, _), *rest = site.bound
         bound = ((own, n.Name(target)), *rest)
         args = (n.Name(target), *site.args)
-        init = replace(site, how="inside", callee=site.callee.__init__, bound=bound, args=args)
+        init = replace(site, how="inside", callee=init_of(site.callee), bound=bound, args=args)
         self.compiled(n.Assign(push.names.new("_"), s.value, line=s.line), push.names.new("_"), init)
 
     def dynamic(self, s: n.Assign, target: str, site: Site, callee: n.Expr) -> None:

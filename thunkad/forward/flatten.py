@@ -57,7 +57,7 @@ class _Flatten:
         elif t is n.Unpack:
             self.emit(n.Unpack(s.targets, self.value(s.value) if type(s.value) is n.Call else self.atom(s.value)))
         elif t is n.Store:
-            self.emit(n.Store(self.place(s.target), self.atom(s.value)))
+            self.emit(n.Store(self.place(s.target), self.atom(s.value), s.past))
         elif t is n.Update:
             self.emit(n.Update(self.place(s.target), s.op, self.atom(s.value)))
         elif t is n.Append:

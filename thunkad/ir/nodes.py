@@ -234,10 +234,11 @@ class Unpack(Stmt):
 
 @record(slots=True)
 class Store(Stmt):
-    """``x[i] = value`` or ``x.a = value``."""
+    """``x[i] = value`` or ``x.a = value``; ``past``: by ``object.__setattr__``, past what the class does."""
 
     target: Index | Attr
     value: Expr
+    past: bool = False
 
 
 @record(slots=True)

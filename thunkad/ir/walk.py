@@ -257,7 +257,7 @@ def map_stmt(s: n.Stmt, f: Callable[[n.Expr], n.Expr], bind: Callable[[str], str
     if t is n.Unpack:
         return n.Unpack(tuple(map(bind, s.targets)), f(s.value), **where)
     if t is n.Store:
-        return n.Store(f(s.target), f(s.value), **where)
+        return n.Store(f(s.target), f(s.value), s.past, **where)
     if t is n.Update:
         target = n.Name(bind(s.target.id)) if type(s.target) is n.Name else f(s.target)
         return n.Update(target, s.op, f(s.value), **where)

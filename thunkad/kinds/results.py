@@ -18,6 +18,7 @@ from thunkad.kinds.lattice import (
     PY_INT,
     PY_REAL,
     UNKNOWN,
+    Instance,
     Kind,
     Known,
     Mapping,
@@ -226,6 +227,8 @@ RESULT_OF_HELPER: dict[Any, Any] = {}
 
 def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     """The kind of ``fn(*args, **kwargs)`` for a library function; ``Unknown`` for any other."""
+    if fn is type:
+        return Known(args[0].cls) if len(args) == 1 and isinstance(args[0], Instance) else UNKNOWN
     if isinstance(fn, np.ufunc):
         return _ufunc(fn, args, kwargs)
     simple = (RESULT_KINDS.get(fn) or RESULT_OF_HELPER.get(fn)) if is_hashable(fn) else None

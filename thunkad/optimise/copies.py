@@ -122,7 +122,8 @@ class _Copies:
             target = self.target(s.target, known)
             return n.Update(target, s.op, self.expression(s.value, known), line=s.line, site=s.site)
         if type(s) is n.Store:
-            return n.Store(self.target(s.target, known), self.expression(s.value, known), line=s.line, site=s.site)
+            target, value = self.target(s.target, known), self.expression(s.value, known)
+            return n.Store(target, value, s.past, line=s.line, site=s.site)
         if hasattr(s.site, "how"):  # the user's own statement: ``x * 1.0`` is new memory there, and stays
             return walk.map_stmt(s, lambda e: walk.substitute(e, known))
         return walk.map_stmt(s, lambda e: self.expression(e, known))

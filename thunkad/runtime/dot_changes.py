@@ -147,7 +147,11 @@ def _pop_key(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
     return x_dot.pop(args[0], ZERO) if args[0] in x else arg_dots[-1]
 
 
-def _popitem(x_dot: Any, x: Any, *_: Any) -> Any:
+def _popitem(x_dot: Any, x: Any, args: Args, *_: Any) -> Any:
+    if type(x) is not dict:
+        raise UnsupportedSyntaxError(
+            f"popitem() of a {type(x).__name__} with values that are differentiated", hint="name the key: d.pop(key)"
+        )
     return (ZERO, x_dot.pop(next(reversed(x)), ZERO)) if x else ZERO
 
 
