@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from thunkad.records import record
+from thunkad.runtime.cotangents import entry
+from thunkad.tangents import NO_TANGENT
 
 
 @record(frozen=True)
@@ -146,3 +148,25 @@ def bound_call(
         raise
     bound.apply_defaults()
     return bound
+
+
+def back_to_call(
+    signature: Any, by_name: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Cotangents by parameter → cotangents by place in the call."""
+    of_args: list[Any] = []
+    of_kwargs: dict[str, Any] = {}
+    for name, p in signature.parameters.items():
+        part = by_name.get(name, NO_TANGENT)
+        if p.kind is p.VAR_POSITIONAL:
+            missing = len(args) - len(of_args)
+            of_args.extend(entry(part, k) for k in range(missing))
+        elif p.kind is p.VAR_KEYWORD:
+            of_kwargs.update(
+                {k: entry(part, k) for k in kwargs if k not in of_kwargs and k not in signature.parameters}
+            )
+        elif name in kwargs:
+            of_kwargs[name] = part
+        elif len(of_args) < len(args) and p.kind is not p.KEYWORD_ONLY:
+            of_args.append(part)
+    return of_args, of_kwargs

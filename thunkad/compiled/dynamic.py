@@ -19,7 +19,7 @@ from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import method_for
 from thunkad.compiled import updates
-from thunkad.compiled.binding import bound_call
+from thunkad.compiled.binding import back_to_call, bound_call
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
     pull_attribute,
@@ -281,7 +281,7 @@ class Pull:
 
         def back(value_bar: Any) -> Cotangents:
             by_name = self.cotangents_of(pair, demand, saved, value_bar, packed)
-            return NO_TANGENT, *_back_to_call(signature, by_name, args, kwargs)
+            return NO_TANGENT, *back_to_call(signature, by_name, args, kwargs)
 
         return value, back
 
@@ -314,7 +314,7 @@ class Pull:
             by_name = dict(zip(names, parts))
             defaults = {k: v for k, v in by_name.items() if k not in given}
             of_callee = Tangent(types.FunctionType, {"defaults": defaults}) if defaults else NO_TANGENT
-            return of_callee, *_back_to_call(signature, by_name, args, kwargs)
+            return of_callee, *back_to_call(signature, by_name, args, kwargs)
 
         return value, by_call
 
@@ -477,25 +477,3 @@ def _nothing(args: tuple[Any, ...]) -> Cotangents:
 
 def _carries(values: tuple[Any, ...]) -> bool:
     return any(may_have_tangent(kind_of(v)) for v in values)
-
-
-def _back_to_call(
-    signature: Any, by_name: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[list[Any], dict[str, Any]]:
-    """Cotangents by parameter → cotangents by place in the call."""
-    of_args: list[Any] = []
-    of_kwargs: dict[str, Any] = {}
-    for name, p in signature.parameters.items():
-        part = by_name.get(name, NO_TANGENT)
-        if p.kind is p.VAR_POSITIONAL:
-            missing = len(args) - len(of_args)
-            of_args.extend(entry(part, k) for k in range(missing))
-        elif p.kind is p.VAR_KEYWORD:
-            of_kwargs.update(
-                {k: entry(part, k) for k in kwargs if k not in of_kwargs and k not in signature.parameters}
-            )
-        elif name in kwargs:
-            of_kwargs[name] = part
-        elif len(of_args) < len(args) and p.kind is not p.KEYWORD_ONLY:
-            of_args.append(part)
-    return of_args, of_kwargs
