@@ -378,7 +378,8 @@ def test_r12_a_first_attempt_fails_and_then_a_rule_comes(policy, form):
     assert story.root.rebuilds == 0
 
 
-def test_r12_a_failure_beside_what_is_pinned(policy):
+@pytest.mark.parametrize("form", FORMS)
+def test_r12_a_failure_beside_what_is_pinned(policy, form):
     g = without_source("def opaque(x): return x")
 
     def f(x, how):
@@ -387,12 +388,13 @@ def test_r12_a_failure_beside_what_is_pinned(policy):
     gradient = ad.grad(f)
     with pytest.raises(ad.SourceUnavailableError):
         gradient(2.0, "g")
-    rule(g, 10.0)
+    rule(g, 10.0, form)
     with quiet():
         assert gradient(2.0, "g") == 10.0
 
 
-def test_r12_a_call_that_fails_when_it_is_decided_at_run_time(policy):
+@pytest.mark.parametrize("form", FORMS)
+def test_r12_a_call_that_fails_when_it_is_decided_at_run_time(policy, form):
     g = without_source("def opaque(x): return x * x")
     table = [g, None]
 
@@ -402,7 +404,7 @@ def test_r12_a_call_that_fails_when_it_is_decided_at_run_time(policy):
     gradient = ad.grad(f)
     with pytest.raises(ad.SourceUnavailableError):
         gradient(2.0)
-    rule(g, 10.0)
+    rule(g, 10.0, form)
     with quiet():
         assert gradient(2.0) == 10.0
 
@@ -510,14 +512,15 @@ def test_r15_a_rule_registered_in_the_forward_pass(policy, form):
     assert story.edges() >= {("h", "rule", True), ("h", "rule", False), ("register", "constant", False)}
 
 
-def test_r15_a_late_callee_that_is_first_met_after_its_rule_was_registered(policy):
+@pytest.mark.parametrize("form", FORMS)
+def test_r15_a_late_callee_that_is_first_met_after_its_rule_was_registered(policy, form):
     def h(x):
         return x * x
 
     table = [None, np.cos]
 
     def register():
-        rule(h, 10.0)
+        rule(h, 10.0, form)
         table[0] = h
 
     ad.non_differentiable(register)
@@ -635,7 +638,8 @@ def test_r19_a_callee_is_rebound(policy, monkeypatch):
         story.gradient(2.0)
 
 
-def test_r19_rebinding_keeps_the_pinned_rules():
+@pytest.mark.parametrize("form", FORMS)
+def test_r19_rebinding_keeps_the_pinned_rules(form):
     def g(x):
         return x * x
 
@@ -645,10 +649,10 @@ def test_r19_rebinding_keeps_the_pinned_rules():
     def f(x):
         return g(h(x))
 
-    rule(g, 10.0)
+    rule(g, 10.0, form)
     story = Story(f)
     story.is_now(10.0)
-    rule(g, 20.0)
+    rule(g, 20.0, form)
     with pytest.warns(ad.StaleRuleWarning):
         assert story.gradient(2.0) == 10.0
 
@@ -798,7 +802,8 @@ def test_r21_a_callee_that_is_passed(policy, form):
     assert story.root.rebuilds == 0
 
 
-def test_r21_a_callee_that_is_an_argument(policy):
+@pytest.mark.parametrize("form", FORMS)
+def test_r21_a_callee_that_is_an_argument(policy, form):
     def g(x):
         return x * x
 
@@ -808,7 +813,7 @@ def test_r21_a_callee_that_is_an_argument(policy):
     gradient = ad.grad(f)
     assert gradient(2.0, np.sin) == np.cos(2.0)
     assert gradient(2.0, g) == 4.0
-    rule(g, 10.0)
+    rule(g, 10.0, form)
     if policy == "manual":
         with pytest.warns(ad.StaleRuleWarning):
             assert gradient(2.0, g) == 4.0
@@ -982,14 +987,15 @@ def test_r26_a_checkpoint(policy, form):
     assert back(1.0)[0] == 16.0
 
 
-def test_r27_a_branch_that_was_not_taken_at_first(policy):
+@pytest.mark.parametrize("form", FORMS)
+def test_r27_a_branch_that_was_not_taken_at_first(policy, form):
     def h(x):
         return x * x
 
     table = [h, None]
 
     def change():
-        rule(h, 10.0)
+        rule(h, 10.0, form)
 
     ad.non_differentiable(change)
 
@@ -1130,7 +1136,8 @@ def in_threads(count, work):
     return errors
 
 
-def test_r30_gradients_while_rules_change():
+@pytest.mark.parametrize("form", FORMS)
+def test_r30_gradients_while_rules_change(form):
     def g(x):
         return x
 
@@ -1148,7 +1155,7 @@ def test_r30_gradients_while_rules_change():
 
     def both(factor):  # one change: nobody may see half of it
         with ad.rules.together():
-            rule(g, factor)
+            rule(g, factor, form)
             rule(late, factor, "outlined")
 
     both(1.0)
@@ -1180,14 +1187,15 @@ def test_r30_gradients_while_rules_change():
         assert gradient(1.0) == 1.0
 
 
-def test_r30_refresh_beside_running_calls():
+@pytest.mark.parametrize("form", FORMS)
+def test_r30_refresh_beside_running_calls(form):
     def g(x):
         return x
 
     def f(x):
         return g(g(g(x)))
 
-    rule(g, 1.0)
+    rule(g, 1.0, form)
     gradient, done = ad.grad(f), threading.Event()
     gradient(1.0)
 
@@ -1196,7 +1204,7 @@ def test_r30_refresh_beside_running_calls():
 
         if k == 0:
             for turn in range(100):
-                rule(g, 2.0 if turn % 2 == 0 else 1.0)
+                rule(g, 2.0 if turn % 2 == 0 else 1.0, form)
                 ad.refresh(f)
             done.set()
             return
@@ -1275,7 +1283,8 @@ def test_r33_a_storm_of_unrelated_registrations(policy):
     assert len(ad.refresh()) == 0
 
 
-def test_r34_rules_go_away_while_others_look_on(policy):
+@pytest.mark.parametrize("form", FORMS)
+def test_r34_rules_go_away_while_others_look_on(policy, form):
     def make():
         def g(x):
             return x * x
@@ -1283,7 +1292,7 @@ def test_r34_rules_go_away_while_others_look_on(policy):
         def f(x):
             return g(x)
 
-        rule(g, 10.0)
+        rule(g, 10.0, form)
         assert ad.grad(f)(2.0) == 10.0
         return g
 
@@ -1364,7 +1373,8 @@ def test_r37_declared_non_differentiable_after_use(policy):
     assert "pull(g" not in ad.adjoint_source(f, args=(2.0,))
 
 
-def test_r38_refresh_is_idempotent_and_rebuilds_only_what_is_stale(policy):
+@pytest.mark.parametrize("form", FORMS)
+def test_r38_refresh_is_idempotent_and_rebuilds_only_what_is_stale(policy, form):
     def g(x):
         return x * x
 
@@ -1374,12 +1384,12 @@ def test_r38_refresh_is_idempotent_and_rebuilds_only_what_is_stale(policy):
     def other(x):
         return x * 3.0
 
-    rule(g, 10.0)
+    rule(g, 10.0, form)
     stories = Story(f, policy=policy), Story(other, policy=policy)
     stories[0].is_now(10.0)
     stories[1].is_now(3.0)
     _, back = ad.vjp(f, 2.0)
-    rule(g, 20.0)
+    rule(g, 20.0, form)
     report = ad.refresh(f)
     assert len(report) == 1 and report[0].name.endswith("f") and "g: a rule" in str(report)
     assert set(report[0].rebuilt) == {"grad for x", "vjp for x"}
@@ -1403,9 +1413,10 @@ def decorated(x):
     return of_this_module(x)
 
 
-def test_r39_copies_and_pickles():
+@pytest.mark.parametrize("form", FORMS)
+def test_r39_copies_and_pickles(form):
     assert ad.grad(decorated)(2.0) == 8.0
-    rule(of_this_module, 5.0)
+    rule(of_this_module, 5.0, form)
     try:
         assert pickle.loads(pickle.dumps(decorated)) is decorated
         for derivative in (ad.grad(decorated), ad.value_and_grad(of_this_module, argnames=("x", "n"))):
@@ -1437,15 +1448,16 @@ def _environment():
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def test_r39_functions_by_value():
+@pytest.mark.parametrize("form", FORMS)
+def test_r39_functions_by_value(form):
     f = without_source("def opaque(x): return x")
-    rule(f, 3.0)
+    rule(f, 3.0, form)
     ad.grad(f)(2.0)
     again = pickle.loads(pickle.dumps(dict(f.__dict__)))  # as cloudpickle writes a function
     made = types.FunctionType(f.__code__, f.__globals__)
     made.__dict__.update(again)
     assert ad.rules.lookup(made).how == "missing"
-    rule(made, 4.0)
+    rule(made, 4.0, form)
     assert ad.grad(made)(2.0) == 4.0 and ad.grad(f)(2.0) == 3.0
 
 
