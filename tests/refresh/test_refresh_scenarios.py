@@ -19,7 +19,7 @@ import weakref
 
 import numpy as np
 import pytest
-from scenarios import FORMS, Story, quiet, rule
+from scenarios import FORMS, Story, in_form, quiet, rule
 
 import thunkad as ad
 from thunkad.compiled.root import root_of
@@ -171,7 +171,8 @@ def test_r05_a_rule_is_removed_and_there_is_nothing_to_look_into(policy, form):
     assert story.root.rebuilds == 1 and not any(e.failed for e in ad.rules.edges(f))
 
 
-def test_r06_a_more_specific_rule(policy):
+@form
+def test_r06_a_more_specific_rule(policy, form):
     def g(x):
         return x * 1.0
 
@@ -184,19 +185,20 @@ def test_r06_a_more_specific_rule(policy):
     def special(x: np.float32):
         return x * np.float32(1.0), lambda y_bar: (y_bar * np.float32(5.0),)
 
-    ad.rrule(g)(general)
+    ad.rrule(g)(in_form(form)(general))
     points = np.array([1.0, 2.0]), np.float64(1.0), np.float32(1.0)
     stories = [Story(f, x, policy) for x in points]
     for story in stories:
         story.is_now(2.0)
-    ad.rrule(g)(special)
+    ad.rrule(g)(in_form(form)(special))
     if policy == "manual":
         ad.refresh()
     for story, expected in zip(stories, (2.0, 2.0, 5.0)):
         story.is_now(expected)
     assert stories[2].gradient(np.float32(1.0)).dtype == np.float32
     assert root_of(f).rebuilds == 1  # that for scalars, whose dtype decides now when the code runs; not that for arrays
-    assert {(e.types, e.how, e.late) for e in ad.rules.edges(f) if e.callee is g} == {
+    called = {(("ndarray[float64]",), "rule", True)} if form == "outlined" else set()
+    assert {(e.types, e.how, e.late) for e in ad.rules.edges(f) if e.callee is g} == called | {
         (("real array",), "rule", False),
         (("real NumPy scalar",), "undecided", False),
         (("float64",), "rule", True),
@@ -266,7 +268,8 @@ def test_r09_opted_in_again(policy, form):
     assert story.decided() == {("f", "missing"), ("g", "rule")}
 
 
-def test_r10_an_opt_out_that_is_more_general_than_the_rule(policy):
+@form
+def test_r10_an_opt_out_that_is_more_general_than_the_rule(policy, form):
     def g(x):
         return x * x
 
@@ -274,6 +277,7 @@ def test_r10_an_opt_out_that_is_more_general_than_the_rule(policy):
         return g(x)
 
     @ad.rrule(g)
+    @in_form(form)
     def special(x: float):
         def pullback(y_bar):
             return (y_bar * 7.0,)
@@ -887,7 +891,8 @@ def odd(x, n):
     return x * x if n == 0 else even(x, n - 1)
 
 
-def test_r23_mutual_recursion(policy):
+@form
+def test_r23_mutual_recursion(policy, form):
     def f(x):
         return even(x, 3)
 
@@ -895,6 +900,7 @@ def test_r23_mutual_recursion(policy):
     story.is_now(64.0)
 
     @ad.rrule(odd)
+    @in_form(form)
     def constant(x, n):
         return x * 1.0, lambda y_bar: (y_bar * 10.0, ad.NoTangent())
 
@@ -902,9 +908,11 @@ def test_r23_mutual_recursion(policy):
         story.changes(64.0, 20.0)
     finally:
         ad.rules.remove(odd)
+        ad.refresh()
 
 
-def test_r24_second_order(policy):
+@form
+def test_r24_second_order(policy, form):
     def g(x):
         return x * x * x
 
@@ -915,6 +923,7 @@ def test_r24_second_order(policy):
     assert second(2.0) == 12.0
 
     @ad.rrule(g)
+    @in_form(form)
     def quadratic(x):
         def pullback(y_bar):
             return (y_bar * 5.0 * x,)
@@ -1023,7 +1032,8 @@ class Shaped(abc.ABC):
     pass
 
 
-def test_r28_a_class_is_registered_with_an_abstract_one(policy):
+@form
+def test_r28_a_class_is_registered_with_an_abstract_one(policy, form):
     class Square:
         pass
 
@@ -1037,6 +1047,7 @@ def test_r28_a_class_is_registered_with_an_abstract_one(policy):
         return g(x, shape)
 
     @ad.rrule(g)
+    @in_form(form)
     def of_shapes(x, shape: Shaped):
         return x * x, lambda y_bar: (y_bar * 10.0, ad.NoTangent())
 
@@ -1087,7 +1098,8 @@ class MyArray(np.ndarray):
     pass
 
 
-def test_r36_a_rule_for_a_base_class(policy):
+@form
+def test_r36_a_rule_for_a_base_class(policy, form):
     def g(x):
         return np.asarray(x) * 3.0
 
@@ -1100,6 +1112,7 @@ def test_r36_a_rule_for_a_base_class(policy):
     Arrays.register(MyArray)
 
     @ad.rrule(g)
+    @in_form(form)
     def of_arrays(x: Arrays):
         return np.asarray(x) * 3.0, lambda y_bar: (y_bar * 10.0,)
 
