@@ -89,7 +89,7 @@ class Story:
             self.is_now(old)
             assert self.root.rebuilds == before
             report = ad.refresh()
-            assert [r.name for r in report].count(self.root.name) == 1
+            assert [r.name for r in report].count(self.root.name) == 1, str(report)
             assert len(ad.refresh()) == 0
         self.is_now(new)
         self.is_now(new)
