@@ -344,3 +344,26 @@ def f(x, s):
     out[0][2] = 1.0
     return out
 """)
+
+p("list_times", (S,), """
+def f(x):
+    xs = [x, x * x]
+    xs *= 2
+    xs[3] *= x
+    return sum(xs) * xs[1]
+""")
+p("list_times_with_arrays", (S,), """
+def f(x):
+    xs = [x, np.array([x, 2.0])]
+    xs *= 3
+    xs[1][0] *= x
+    xs[3] = xs[3] * x
+    return xs[0] * xs[2] * xs[3][0] * xs[1][0] * xs[4] * xs[5][1]
+""")
+p("list_times_nothing", (S,), """
+def f(x):
+    box = {"k": [x, x]}
+    box["k"] *= 0
+    box["k"].append(x * x)
+    return sum(box["k"])
+""")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def _update(
     if isinstance(x, list):
         for t, part in ((x_dot, v_dot), (x_d, v_d), (x_dot_d, v_dot_d)):
             if isinstance(t, list):
-                t += spread(part, v)
+                op(t, v if op is operator.imul else spread(part, v))
             elif not isinstance(part, AbstractZero):
                 raise _refused(x)
         return (op(x, v), x_dot), (x_d, x_dot_d)

@@ -6,6 +6,7 @@ the statement does and returns a function ``undo`` for the reverse sweep, which 
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import numpy as np
 from thunkad.compiled.running import run
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime import changes
-from thunkad.runtime.cotangents import index_add, like
+from thunkad.runtime.cotangents import add, index_add, like
 from thunkad.runtime.shadows import VALUES, keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
@@ -80,6 +81,8 @@ def _array(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
 
 
 def _list(fn: Any, x: list[Any], v: Any) -> tuple[Any, Undo]:
+    if fn is operator.imul and isinstance(v, int):
+        return _repeated(x, v)
     if fn is not operator.iadd or not isinstance(v, (list, tuple, np.ndarray)):
         raise UnsupportedSyntaxError(
             f"{fn.__name__} of a list and a value of type {type(v).__name__} is not supported",
@@ -94,6 +97,19 @@ def _list(fn: Any, x: list[Any], v: Any) -> tuple[Any, Undo]:
         taken = slots[start:]
         del slots[start:]
         return ZERO, like(taken, given)
+
+    return x, undo
+
+
+def _repeated(x: list[Any], times: int) -> tuple[Any, Undo]:
+    count = len(x)
+    x *= times
+
+    def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
+        slots = shadows.of(x)
+        copies = [slots[k : k + count] for k in range(0, len(slots), count or 1)]
+        slots[:] = [functools.reduce(add, column) for column in zip(*copies)] if copies else [ZERO] * count
+        return ZERO, ZERO
 
     return x, undo
 

@@ -84,7 +84,7 @@ def update(redone: Any, op: Any, x: Any, v: Any, x_dot: Any, v_dot: Any) -> tupl
     pull = redone.world.puller
     x_dot, v_dot = unthunk(x_dot), unthunk(v_dot)
     if isinstance(x, (list, dict)):
-        given = v if hasattr(v, "__len__") else list(v)
+        given = v if hasattr(v, "__len__") or isinstance(v, int) else list(v)
         dot = push_updates.update_of_tangent(op, x, x_dot, list(given) if given is x else given, v_dot)
         new, undo = pull.update(op, x, given)
         return (new, Undone(undo)), (dot, ZERO)
