@@ -87,6 +87,31 @@ MADE = programs(f"""
     def f(x):
         v = functools.reduce(operator.add, [Vector(x, 1.0), Vector(x * x, x), Vector(2.0, x)])
         return v.x * v.y
+    === fields_set_by_their_names | x = 1.3
+    class Options:
+        def __init__(self, **given):
+            for name, value in given.items():
+                setattr(self, name, value)
+        def scaled(self, k):
+            for name in ("a", "b"):
+                setattr(self, name, getattr(self, name) * k)
+            return self.a * self.b
+    def f(x):
+        empty = Options()
+        for i in range(3):
+            setattr(empty, f"w{{i}}", x**i)
+        return Options(a=x, b=x * x).scaled(x) * empty.w2 + getattr(empty, "w" + str(1))
+    === items_that_are_fields | x = 1.3
+    class Vector:
+        def __init__(self, x, y): self.x, self.y = x, y
+        def __setitem__(self, i, v): setattr(self, "xy"[i], v)
+        def __getitem__(self, i): return getattr(self, "xy"[i])
+    def f(x):
+        v = Vector(x, np.array([x, 2.0]))
+        v[0] *= x
+        setattr(v, "y" if x > 0 else "z", v.y * x)
+        v.y[0] *= x
+        return v[0] * v[1][0] * v.y[1]
     === simple_namespace | x = 1.3
     import types
     def f(x):

@@ -332,7 +332,6 @@ REFUSED = {
     "attribute of a function": ("g.last = x * x\nreturn g.last", "g.last outlives the call"),
     "attribute of a module": ("np.last = x * x\nreturn np.last", "setting .last of a class, module or function"),
     "attribute in place": ("K.c += x * x\nreturn K.c", "K.c outlives the call"),
-    "setattr of a changing name": ("o = K()\nfor n in 'ab':\n    setattr(o, n, x)\nreturn o.a", "setattr"),
     "dictionary of attributes": (
         "o = K()\no.c = x\nfor v in o.__dict__.values():\n    x = x + v\nreturn x",
         "dictionary",

@@ -85,6 +85,7 @@ class Writers:
     kept: Any
     temporary: Any
     is_shadowed: Any
+    change: Any
     shadowed: dict[str, str]
     aliases: Any
     write: Any
@@ -97,6 +98,9 @@ class Writers:
         if buffers:
             return self.out_argument(s, target, e, site, buffers, out, steps)
         callee, args, kwargs = site.callee, site.args, dict(site.kwargs)
+        if callee is setattr and type(args[0]) is n.Name and self.is_shadowed(args[0]):
+            self.change(s, target, args[0], "__setattr__", args[1:], (), out, steps)
+            return True
         name = getattr(callee, "__name__", "a call")
         if getattr(callee, "__objclass__", None) is np.ndarray:
             if name == "fill" and len(args) == 2:

@@ -1,8 +1,8 @@
 """Attributes that are read and set by functions, as the plain reads and stores that they stand for.
 
 ``getattr(x, "name")``, ``setattr(x, "name", v)``, ``vars(x)["name"]`` and ``x.__dict__["name"]``.  Where the name
-is not known here the call stays as it is: ``getattr`` is decided when the code runs, the others are refused for what is
-differentiated.
+is not known here the call stays as it is: ``getattr`` and ``setattr`` are decided when the code runs, the others are
+refused for what is differentiated.
 """
 
 from __future__ import annotations

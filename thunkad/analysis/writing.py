@@ -80,6 +80,8 @@ def dispatched_writes(site: Site | None) -> tuple[n.Expr, ...]:
 
 def first_is_written(site: Site | None, e: n.Call) -> n.Expr | None:
     """The argument that a function such as ``np.copyto`` writes into, or the owner of a method that changes it."""
+    if site is not None and site.callee is setattr and len(site.args) == 3:
+        return site.args[0]
     if type(e.func) is n.Attr:
         name = e.func.name
         if name in MUTATING_METHODS and not (site is not None and is_numpy(site.callee) and not is_method(site)):

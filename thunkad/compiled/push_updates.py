@@ -115,6 +115,9 @@ def change_of_tangent(x: Any, x_dot: Any, name: str, args: Any, arg_dots: Any, k
     if isinstance(x, np.ndarray) and isinstance(x_dot, np.ndarray):
         change_array(x_dot, x, name, args, arg_dots, kwargs)
         return ZERO
+    if name == "__setattr__":
+        set_field(x_dot, args[0], arg_dots[1], x, args[1])
+        return ZERO
     if isinstance(x, (list, dict)):
         check_contents(x)
         return change_dot(x_dot, x, name, args, arg_dots, kwargs, kwarg_dots)

@@ -244,6 +244,15 @@ class Changes:
         push.emit(n.Unpack((result, dot), call, line=s.line, site=EFFECT))
         return True
 
+    def set_by_name(self, s: n.Stmt, site: Site) -> bool:
+        """``setattr(x, name, v)`` for a ``name`` that is known only when the code runs."""
+        root, *args = site.args
+        if len(args) != 2 or type(root) is not n.Name or root.id not in self.push.moving:
+            return False
+        call = self.of_unknown(root, "__setattr__", tuple(args), ())
+        self.push.emit(n.Effect(call, site=EFFECT, line=s.line))
+        return True
+
     def is_plain(self, e: n.Call) -> bool:
         return all(k is not None for k, _ in e.kwargs) and not any(type(a) is n.Star for a in e.args)
 

@@ -227,6 +227,9 @@ class _Run:
                 self.change(v)
         for a in dispatched_writes(site):
             self.change(a)
+        if site.callee is setattr and len(operands) == 3 and type(operands[0]) is n.Name:
+            self.memory.change(operands[0].id, True)
+            self.join(operands[0].id, operands[2])
         if changes_first(site.callee) and operands:
             self.change(operands[0])
         if target is not None and not makes_fresh(site):

@@ -353,6 +353,8 @@ class Push:
     def effect(self, s: n.Effect) -> None:
         site = self.resolved.sites.get(id(s))
         e = s.value
+        if site is not None and site.callee is setattr and self.changes.set_by_name(s, site):
+            return
         if type(e) is n.Call and type(e.func) is n.Global and any(i in self.moving for i in written(e)):
             raise self.unsupported(f"{e.func.id}() of a value with a tangent", "set the attribute by its name")
         if type(e) is n.Call and (self.shadow(s, e, None) or self.changes.method(s, e, None)):

@@ -24,6 +24,8 @@ def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     for kind, methods in ((list, _LIST), (dict, _DICT)):
         if isinstance(x, kind) and name in methods and getattr(type(x), name) is getattr(kind, name):
             return methods[name](x, *args, **kwargs)
+    if name == "__setattr__":
+        return _set_attribute(x, *args)
     plain = isinstance(x, (set, bytearray)) and not any(isinstance(a, (float, complex, np.ndarray)) for a in args)
     if plain:
         return getattr(x, name)(*args, **kwargs), lambda shadows, bar: ([ZERO] * len(args), {})
@@ -31,6 +33,11 @@ def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         f"the in-place method .{name}() on a {type(x).__name__} with a value that is differentiated is not supported",
         hint="use a list or a dict",
     )
+
+
+def _set_attribute(x: Any, name: str, value: Any) -> tuple[Any, Undo]:
+    setattr(x, name, value)
+    return None, lambda shadows, bar: ([ZERO, shadows.take_entry(x, name, value)], {})
 
 
 def position_in(place: int, xs: list[Any]) -> int:
