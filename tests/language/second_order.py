@@ -75,5 +75,4 @@ FORWARD_LIMITS = (
         "iterating in this way over a value that the loop changes",
         "Write the loop.",
     ),
-    SecondOrderLimit("`types.SimpleNamespace`", ("calls-simple_namespace",), "SimpleNamespace", "Use a dataclass or a dict."),
 )
