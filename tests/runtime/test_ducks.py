@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import thunkad as ad
-from thunkad.errors import CotangentError
+from thunkad.errors import CotangentError, NotImplementedDerivativeError, UnsupportedSyntaxError
 
 
 class Boxed(np.lib.mixins.NDArrayOperatorsMixin):
@@ -125,3 +125,34 @@ def test_integers_have_float_cotangents_and_an_unused_argument_zeros() -> None:
     assert x_bar[0].dtype == np.float64 and x_bar[1].dtype == np.float32
     np.testing.assert_array_equal(x_bar[0].values, [2.0, 4.0])
     np.testing.assert_array_equal(x_bar[1].values, [0.0, 0.0])
+
+
+class Scaled(Boxed):
+    factor = 2.0
+
+    def doubled(self) -> Any:
+        return self * self.factor
+
+
+def test_methods_and_constants_of_the_class() -> None:
+    x = Scaled(POINT)
+    np.testing.assert_allclose(ad.grad(lambda x: np.sum(x.doubled() * x))(x).values, 4 * POINT)
+    np.testing.assert_allclose(opened(ad.jvp(lambda x: np.sum(x * x) * x.factor, (x,), (x,))[1]), 4 * POINT @ POINT)
+
+
+def test_what_the_class_holds_inside_is_not_followed() -> None:
+    for f in (lambda x: np.sum(x.values**2), lambda x: x.values @ x.values):
+        with pytest.raises(NotImplementedDerivativeError, match=r"Boxed\.values"):
+            ad.grad(f)(Boxed(POINT))
+        with pytest.raises(NotImplementedDerivativeError, match=r"Boxed\.values"):
+            ad.jvp(f, (Boxed(POINT),), (Boxed(DIRECTION),))
+
+
+def test_a_duck_array_made_of_what_is_differentiated_is_refused() -> None:
+    def f(w: Any) -> Any:
+        return np.sum(Boxed(w * 2) * 3.0)
+
+    with pytest.raises(UnsupportedSyntaxError, match="Boxed"):
+        ad.grad(f)(POINT)
+    with pytest.raises(UnsupportedSyntaxError, match="Boxed"):
+        ad.jvp(f, (POINT,), (DIRECTION,))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
-from thunkad.analysis.constructors import init_of, is_generated
+from thunkad.analysis.constructors import init_of, is_generated, is_made_empty
 from thunkad.analysis.sites import Context, Site, weaken
 from thunkad.analysis.special import (
     BY_METHOD,
@@ -184,8 +184,7 @@ class CallSites:
     def construct(self, site: Site, cls: type) -> bool:
         """An object of a user's class: made empty, then what ``__init__`` does to it."""
         init = init_of(cls)
-        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
-        if not plain or (dataclasses.is_dataclass(cls) and is_generated(init)):
+        if not is_made_empty(cls) or (dataclasses.is_dataclass(cls) and is_generated(init)):
             return False
         if init is object.__init__:
             site.how, site.result, site.bound = "construct", Instance(cls), ()

@@ -8,6 +8,8 @@ import linecache
 import types
 from typing import Any
 
+from thunkad.runtime.ducks import is_duck
+
 _GENERATED = "<string>"
 
 
@@ -26,11 +28,16 @@ def is_generated(init: Any) -> bool:
     return getattr(getattr(init, "__code__", None), "co_filename", "") == _GENERATED
 
 
+def is_made_empty(cls: type) -> bool:
+    """Whether an object of this class begins as an empty one, of which only its attributes count."""
+    plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
+    return plain and not is_duck(cls)
+
+
 def is_made_by_init(cls: type) -> bool:
     """Whether an object of this class is an empty one to which a Python function with a source does the rest."""
-    plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
     init = init_of(cls)
-    return plain and isinstance(init, types.FunctionType) and not is_generated(init)
+    return is_made_empty(cls) and isinstance(init, types.FunctionType) and not is_generated(init)
 
 
 def _written_out(cls: Any, init: Any) -> Any:

@@ -12,7 +12,7 @@ from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedD
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.runtime.attributes import check_read
-from thunkad.runtime.ducks import as_duck, is_duck
+from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
 
@@ -203,6 +203,9 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
     if isinstance(getattr(type(x), name, None), types.FunctionType) and name not in getattr(x, "__dict__", ()):
         return y_bar  # a bound method: its cotangent is that of its owner
     check_read(x, name)
+    if is_duck(type(x)):
+        refuse_field(x, name, y_bar)
+        return ZERO
     return Tangent(type(x), {name: y_bar})
 
 

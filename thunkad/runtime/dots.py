@@ -18,7 +18,7 @@ from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import check_read
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
-from thunkad.runtime.ducks import as_duck, is_duck
+from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
 
@@ -72,6 +72,8 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
         found = entry(x_dot, type(x)._fields.index(name))  # type: ignore[attr-defined]
     else:
         check_read(x, name)
+        if is_duck(type(x)):
+            refuse_field(x, name, y)
         found = ZERO if not callable(y) else x_dot
     return dense(found, y) if numeric(y) else found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.errors import NotImplementedDerivativeError
 from thunkad.tangents import AbstractZero, NotImplementedTangent, Thunk
 
 
@@ -36,3 +37,12 @@ def as_duck(x_bar: Any, x: Any) -> Any:
     dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(float)
     found = np.positive(x_bar) if type(x_bar) is type(x) and x_bar.shape == x.shape else zeros_like(x) + x_bar
     return found if found.dtype == dtype or not hasattr(found, "astype") else found.astype(dtype)
+
+
+def refuse_field(x: Any, name: str, value: Any) -> None:
+    """Refuse to follow an array ``x.name`` as a part of the duck array ``x``, whose cotangent is such an array, too."""
+    if np.ndim(value):
+        raise NotImplementedDerivativeError(
+            f"{type(x).__qualname__}.{name}, an attribute that arrays do not have, has no derivative: "
+            "use NumPy's functions"
+        )
