@@ -69,7 +69,9 @@ class Sharing:
 
 
 NOTHING_SHARED = Sharing()
-_WITHOUT_MEMORY = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str)
+_WITHOUT_MEMORY = (
+    types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, type(np.sum), str,
+)  # fmt: skip
 
 
 @record
