@@ -181,7 +181,7 @@ def limits_page() -> str:
     ]
     out += _listed(SECOND_ORDER_LIMITS)
     out += ["\n## Differentiated in reverse mode, not in forward mode\n", *_listed(FORWARD_LIMITS)]
-    return "\n".join([*out, "", LIBRARY_CODE])
+    return "\n".join([*out, "", EDGES + LIBRARY_CODE])
 
 
 def _listed(limits):
@@ -192,6 +192,21 @@ def _listed(limits):
     return out
 
 
+EDGES = """\
+## Points at which a formula has no derivative
+
+What is differentiated is the formula as it is written, operation by operation.  Where an operation has an infinite or no
+slope, `0 * inf` is NaN, although the function itself may have a derivative there; the rules of the library have a finite
+value where there is one for the operation alone (`abs`, `np.linalg.norm`, `np.std` at 0 and the like: 0).  The rewrites
+give the derivative; `tests/rules/test_tricky_points.py` shows both.
+
+| written | at | gives | write instead |
+|---|---|---|---|
+| `np.where(x < 1, 2 * x, np.sqrt(x))` | 0 | NaN, from the arm that is not selected | `safe = np.where(x < 1, 1.0, x)`, then `np.where(x < 1, 2 * x, np.sqrt(safe))` |
+| `1 / (1 + np.exp(-x))` | -800 | NaN: `exp` overflows | `0.5 * (1 + np.tanh(x / 2))`, or `scipy.special.expit(x)` |
+| `np.linalg.norm(x) ** 2` | 0, second derivative | 0, since the slope of the norm is taken to be 0 there | `x @ x` |
+
+"""
 LIBRARY_CODE = """\
 ## Library code
 

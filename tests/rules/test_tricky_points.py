@@ -142,3 +142,36 @@ def test_what_has_no_tangent():
     with pytest.raises(ad.NonDifferentiableArgumentError):
         ad.grad(lambda m, x: np.sum(x[m]))(np.array([True, False]), x)
     assert ad.grad(lambda x: np.sum(x * x))(np.array([1, 2])).dtype == np.float64
+
+
+def through_where(x):
+    return np.where(x < 1, 2 * x, np.sqrt(x))
+
+
+def through_a_safe_where(x):
+    safe = np.where(x < 1, 1.0, x)
+    return np.where(x < 1, 2 * x, np.sqrt(safe))
+
+
+def logistic(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def logistic_by_tanh(x):
+    return 0.5 * (1 + np.tanh(x / 2))
+
+
+@pytest.mark.parametrize(
+    ("written", "rewrite", "x", "expected"),
+    [(through_where, through_a_safe_where, 0.0, 2.0), (logistic, logistic_by_tanh, -800.0, 0.0)],
+)
+def test_a_formula_without_a_slope_and_its_rewrite(written, rewrite, x, expected):
+    with np.errstate(all="ignore"):
+        assert np.isnan(ad.grad(written)(np.float64(x)))
+    assert ad.grad(rewrite)(np.float64(x)) == expected
+    assert ad.grad(rewrite)(1.3) == pytest.approx(ad.grad(written)(1.3), rel=1e-14)
+
+
+def test_the_second_derivative_of_a_squared_norm_at_zero():
+    np.testing.assert_array_equal(ad.hessian(lambda x: np.linalg.norm(x) ** 2)(np.zeros(2)), np.zeros((2, 2)))
+    np.testing.assert_array_equal(ad.hessian(lambda x: x @ x)(np.zeros(2)), 2 * np.eye(2))
