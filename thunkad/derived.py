@@ -126,13 +126,10 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
 def elementwise_grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The derivatives of a function that acts on each element by itself: the gradient of the sum of its result."""
 
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        def total(*inner: Any) -> Any:
-            return np.sum(f(*inner, **kwargs))
+    def total(*args: Any, **kwargs: Any) -> Any:
+        return np.sum(f(*args, **kwargs))
 
-        return grad(total, argnums)(*args)
-
-    return _named(f, "elementwise_grad", derivative)
+    return _named(f, "elementwise_grad", grad(total, argnums))
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:

@@ -97,6 +97,30 @@ def test_linearize() -> None:
     np.testing.assert_allclose(pushforward(None, 1.0), [0.0, np.sin(0.5), 0.0, 6.0])
 
 
+def test_elementwise_grad_is_compiled_once_and_pinned() -> None:
+    def g(x):
+        return x * x
+
+    def f(x, k, *, power=1.0):
+        return k * g(x) ** power
+
+    derivative = ad.elementwise_grad(f)
+    np.testing.assert_allclose(derivative(X, 3.0), 6 * X)
+    np.testing.assert_allclose(derivative(X, k=3.0, power=2.0), 12 * X**3)
+
+    @ad.rrule(g)
+    def rule(x):
+        def pullback(y_bar):
+            return 10.0 * y_bar
+
+        return x * x, pullback
+
+    with pytest.warns(ad.StaleRuleWarning):
+        np.testing.assert_allclose(derivative(X, 3.0), 6 * X)
+    ad.refresh()
+    np.testing.assert_allclose(derivative(X, 3.0), 30.0)
+
+
 def test_elementwise_grad() -> None:
     np.testing.assert_allclose(ad.elementwise_grad(np.sin)(X), np.cos(X))
     np.testing.assert_allclose(ad.elementwise_grad(ad.elementwise_grad(np.sin))(X), -np.sin(X))

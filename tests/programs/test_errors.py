@@ -115,6 +115,14 @@ def test_no_rule() -> None:
     assert "np.frompyfunc" in text
 
 
+def test_a_function_made_by_frompyfunc_is_no_constant() -> None:
+    twice = np.frompyfunc(lambda a: a * 2, 1, 1)
+    for x in (2.0, np.ones(3)):
+        with pytest.raises(ThunkadError) as caught:
+            ad.grad(lambda x: np.sum(twice(x)))(x)
+        assert "vectorized" in told(caught.value)
+
+
 def test_no_source() -> None:
     space: dict[str, Any] = {}
     exec("def f(x):\n    return x * x\n", space)

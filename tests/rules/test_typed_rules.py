@@ -17,7 +17,7 @@ import thunkad as ad
 from thunkad.kinds.lattice import NUMERIC, PY_INT, PY_REAL, UNKNOWN, Instance, Known, Num
 from thunkad.rules.entry import Entry
 from thunkad.rules.resolve import Exact, fits, losers
-from thunkad.rules.signatures import ArrayOf, as_signature, as_type, covers, meet, narrower, signature_types
+from thunkad.rules.signatures import ArrayOf, Rest, as_signature, as_type, covers, meet, narrower, signature_types
 from thunkad.rules.table import Table
 
 
@@ -248,7 +248,10 @@ def cleared():
 
             @ad.rrule(fn)
             def _(v, *rest):
-                return fn(v, *rest), lambda y_bar: (ad.Tangent(Vector, {"a": y_bar * factor}), (ad.ZeroTangent(),) * len(rest))
+                return fn(v, *rest), lambda y_bar: (
+                    ad.Tangent(Vector, {"a": y_bar * factor}),
+                    (ad.ZeroTangent(),) * len(rest),
+                )
         else:
 
             @ad.rrule(fn)
@@ -604,3 +607,26 @@ def test_objects_that_are_called_have_no_rules_of_their_own(fn, instead):
         with pytest.raises(ad.RuleError, match=instead):
             register()
     assert ad.grad(lambda x: fn(x))(3.0) == ad.grad(fn)(3.0) == 2.0
+
+
+def test_annotated_further_arguments_are_all_of_that_type() -> None:
+    def g(*xs):
+        return xs[0] + xs[-1]
+
+    @ad.rrule(g)
+    def rule(*xs: float):
+        def pullback(y_bar):
+            return (tuple(10.0 * (k + 1) * y_bar for k in range(len(xs))),)
+
+        return xs[0] + xs[-1], pullback
+
+    assert ad.grad(lambda x: g(x, 2.0, x))(1.0) == 40.0
+    np.testing.assert_allclose(ad.grad(lambda x: np.sum(g(x[0], x)))(np.ones(2)), [3.0, 1.0])
+    np.testing.assert_allclose(ad.grad(lambda x: np.sum(g(x, x[0])))(np.ones(2)), [3.0, 1.0])
+    assert "*float" in str(ad.rules.lookup(g, float, np.ndarray))
+    some, more = as_signature((Rest(float),)), as_signature((float, Rest(float)))
+    assert covers(some, more) and not covers(more, (object, float))
+    assert covers((float,), some) and not covers(some, (float,))
+    assert covers((), some) and as_signature((Rest(Any),)) == ()
+    assert meet(some, (object, int)) == (float, int, Rest(float))
+    assert meet(some, (np.ndarray,)) is None

@@ -328,3 +328,28 @@ def test_t25_the_last_step_reshapes_axes_of_length_one_only() -> None:
     for given, wanted in (((2, 3), (3, 2)), ((6,), (2, 3)), ((4,), (2,)), ((1,), (2,))):
         with pytest.raises(ad.CotangentError):
             project(np.ones(given), np.ones(wanted))
+
+
+@pytest.mark.parametrize("x", [np.ones(3), np.ones(3, np.float32), np.array(1.0), 2.0])
+@pytest.mark.parametrize("wrong", [None, "s"])
+@pytest.mark.parametrize("called", [False, True])
+def test_a_thunk_of_what_is_no_number_is_an_error(x, wrong, called) -> None:
+    def g(x):
+        return np.sum(x)
+
+    def inlined_rule(x):
+        def pullback(y_bar):
+            return ad.thunk(lambda: wrong)
+
+        return np.sum(x), pullback
+
+    def called_rule(x):
+        def pullback(y_bar):
+            if called:
+                return ad.thunk(lambda: wrong)
+
+        return np.sum(x), pullback
+
+    ad.rrule(g)(called_rule if called else inlined_rule)
+    with pytest.raises(ad.CotangentError, match="None|str"):
+        ad.grad(lambda x: g(x))(x)

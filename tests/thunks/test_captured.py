@@ -266,3 +266,93 @@ def test_parameters_written_between_forward_and_back() -> None:
         w /= 10.0
         value, grads = ad.value_and_grad(f, captured=[w])(DATA)
         np.testing.assert_allclose(grads[w], 2 * w * DATA)
+
+
+class Table:
+    def __init__(self, w):
+        self.w, self.rows, self.calls = w, {"w": w}, 0
+
+
+def scaled(a, x):
+    a *= x
+
+
+def item(x):
+    TABLE.w[0] = x
+    return np.sum(TABLE.w**2)
+
+
+def view(x):
+    part = TABLE.w[1:]
+    part[:] = x
+    return np.sum(TABLE.w**2)
+
+
+def augmented(x):
+    TABLE.w *= x
+    return np.sum(TABLE.w**2)
+
+
+def entry(x):
+    TABLE.rows["w"] *= x
+    return np.sum(TABLE.w**2)
+
+
+def by_callee(x):
+    scaled(TABLE.w, x)
+    return np.sum(TABLE.w**2)
+
+
+def listed(x):
+    for a in [TABLE.w]:
+        a *= x
+    return np.sum(TABLE.w**2)
+
+
+def after(x):
+    y = np.sum(TABLE.w**2) * x
+    TABLE.w[:] = 0.0
+    return y
+
+
+def counted(x):
+    TABLE.calls += 1
+    return np.sum(TABLE.w**2) * x
+
+
+TABLE = Table(np.ones(3))
+
+
+@pytest.mark.parametrize("f", [item, view, augmented, entry, by_callee, listed, after])
+def test_a_parameter_that_is_written_in_place_is_refused(f) -> None:
+    before = TABLE.w.copy()
+    with pytest.raises(ad.UnsupportedSyntaxError, match="captured parameter, and is written in place"):
+        ad.grad(f, captured=[TABLE.w])(2.0)
+    np.testing.assert_array_equal(TABLE.w, before)
+
+
+def test_what_stands_beside_a_parameter_may_be_written() -> None:
+    np.testing.assert_allclose(ad.grad(counted, captured=[TABLE.w])(3.0)[TABLE.w], 6.0)
+
+
+def test_parameters_that_classes_and_functions_carry() -> None:
+    class Layer:
+        weight = B
+
+        @classmethod
+        def total(cls, x):
+            return np.sum(cls.weight * x)
+
+        def __call__(self, x):
+            return np.sum(self.weight * x) + np.sum(type(self).weight)
+
+    def f(x):
+        return np.sum(Layer.weight * x) + np.sum(f.weight)
+
+    f.weight = B
+    layer = Layer()
+    np.testing.assert_allclose(ad.grad(f, captured=[B])(DATA)[B], DATA + 1)
+    np.testing.assert_allclose(ad.grad(Layer.total, captured=[B])(DATA)[B], DATA)
+    np.testing.assert_allclose(ad.grad(layer, captured=[B])(DATA)[B], DATA + 1)
+    with pytest.raises(ad.UnsupportedSyntaxError, match="read it as Layer"):
+        ad.grad(lambda x: np.sum(Layer().weight * x), captured=[B])(DATA)

@@ -7,6 +7,7 @@ of it.  Callees are looked into: the spots of their parameters become those of t
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from thunkad.analysis.writing import MUTATING_METHODS, first_is_written, is_nump
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Instance
+from thunkad.kinds.lattice import Instance, Num, Unknown
 from thunkad.records import field, record
 
 _IMMUTABLE = (
@@ -55,9 +56,13 @@ class Spot:
 
 @record
 class Traffic:
-    """``writes`` and ``reads``: spot → the function that does it, and where."""
+    """``writes`` and ``reads``: spot → the function that does it, and where.
+
+    ``overwrites``: arrays that are written in place, with whatever values, of parameters and those that are captured.
+    """
 
     writes: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
+    overwrites: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
     reads: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
     returns: set[Spot] = field(default_factory=set)
 
@@ -97,6 +102,8 @@ class _Scan:
         self.varied = varied_names(resolved, wanted)
         self.found = Traffic()
         self.line = resolved.function.line
+        self.objects: dict[int, Any] = {}
+        self.held: dict[str, set[Spot]] = {}  # what the items of a display lead to
         function = resolved.function
         self.spots: dict[str, set[Spot]] = {}
         for p in (*function.captures, *(p.name for p in function.params)):
@@ -150,6 +157,7 @@ class _Scan:
     def object(self, value: Any, label: str) -> set[Spot]:
         if isinstance(value, _IMMUTABLE):
             return set()
+        self.objects[id(value)] = value
         return {Spot("object", id(value), label, code=isinstance(value, _CODE))}
 
     def link(self, s: n.Stmt) -> None:
@@ -163,9 +171,26 @@ class _Scan:
         else:
             return
         found = self.result_of(e, self.resolved.sites.get(id(s)))
+        if type(e) is n.Name and t is n.Assign:
+            self.hold(targets[0], self.held.get(e.id, set()))
+        elif type(e) in (n.TupleExpr, n.ListExpr, n.DictExpr):
+            parts = e.values if type(e) is n.DictExpr else e.items  # type: ignore[attr-defined]
+            self.hold(targets[0], {spot for part in parts for spot in self.inside(part) | self.of(part)})
+        else:
+            found = found | self.inside(e.value if type(e) is n.Index else e)
+            for target in targets:
+                self.hold(target, self.inside(e.value if type(e) is n.Index else e))
         for target in targets:
             if found and (has_memory(self.resolved.kind(n.Name(target))) or type(e) is not n.Index):
                 self.spots.setdefault(target, set()).update(found)
+
+    def hold(self, name: str, spots: set[Spot]) -> None:
+        if spots:
+            self.held.setdefault(name, set()).update(spots)
+
+    def inside(self, e: n.Expr) -> set[Spot]:
+        """What the items of ``e`` lead to, if it was made by a display in this function."""
+        return self.held.get(e.id, set()) if type(e) is n.Name else set()
 
     def result_of(self, e: n.Expr, site: Site | None) -> set[Spot]:
         if type(e) is not n.Call:
@@ -222,6 +247,33 @@ class _Scan:
                 if spot.where != "variable" and not (spot.code and spot.attribute is None):
                     self.found.writes.setdefault(spot, self.here())
 
+        if type(target) is not n.Attr and isinstance(self.resolved.kind(target), (Num, Unknown)):
+            for spot in self.of(target):
+                self.overwrite(spot, self.here())
+
+    def update(self, target: n.Attr | n.Index) -> None:
+        """``target`` is changed by an operator in place: so is the array that it holds."""
+        key = target.index.value if type(target) is n.Index and type(target.index) is n.Const else None
+        for spot in self.of(target):
+            held = self.objects.get(spot.key)
+            if spot.attribute is None and isinstance(held, (dict, list)) and key is not None:
+                with contextlib.suppress(LookupError, TypeError):
+                    for inner in self.object(held[key], f"{spot.label}[{key!r}]"):
+                        self.overwrite(inner, self.here())
+            else:
+                self.overwrite(spot, self.here())
+
+    def overwrite(self, spot: Spot, there: tuple[Any, Place]) -> None:
+        if spot.where == "parameter" or (spot.where == "object" and self.is_captured(spot)):
+            self.found.overwrites.setdefault(spot, there)
+
+    def is_captured(self, spot: Spot) -> bool:
+        value = self.objects.get(spot.key)
+        if spot.attribute is not None:
+            static = inspect.getattr_static(value, spot.attribute, None)
+            value = getattr(value, spot.attribute, None) if inspect.ismemberdescriptor(static) else static
+        return self.resolved.captured is not None and self.resolved.captured.overlaps(value)
+
     def statement(self, s: n.Stmt) -> None:
         self.line = s.line or self.line
         t = type(s)
@@ -233,6 +285,8 @@ class _Scan:
             self.read(s.value)
             target = s.target if type(s.target) is n.Attr else s.target.value
             self.write(target, s.value)
+            if t is n.Update:
+                self.update(s.target)
         elif t is n.Append:
             self.read(s.value)
             self.write(n.Name(s.target), s.value)
@@ -272,6 +326,12 @@ class _Scan:
                 for spot, there in theirs.items():
                     for found in self.mapped(spot, places):
                         mine.setdefault(found, there)
+            for spot, there in summary.overwrites.items():
+                for found in self.mapped(spot, places):
+                    if spot.where == "parameter":
+                        self.overwrite(found, there)
+                    else:
+                        self.found.overwrites.setdefault(found, there)
             return
         operands = (*site.args, *(v for _, v in site.kwargs))
         outs = [*out_operands(site, e)]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from typing import Any
 
 import numpy as np
 
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Known
 from thunkad.source.names import lookup
 
 _DEEPEST = 6
@@ -42,9 +45,25 @@ class Captured:
             self.reads[id(owner), path] = owner, path, found
         return found
 
+    def reads_attribute(self, owner: Any, name: str) -> bool:
+        """Whether a class or function carries a parameter, or what holds one, under this name; remembered."""
+        value = inspect.getattr_static(owner, name, None)
+        if value is None or isinstance(value, _CODE):
+            return False
+        found = self.reaches(value)
+        self.reads[id(owner), f".{name}"] = owner, f".{name}", found
+        return found
+
     def reaches(self, value: Any) -> bool:
         """Whether ``value`` is one of the parameters or holds one."""
         return bool(self.arrays) and self._reaches(value, set(), 0)
+
+    def overlaps(self, value: Any) -> bool:
+        """Whether writing into arrays of ``value`` may change one of the parameters."""
+        arrays = self.arrays.values()
+        return self.reaches(value) or (
+            isinstance(value, np.ndarray) and any(np.may_share_memory(value, a) for a in arrays)
+        )
 
     def _reaches(self, value: Any, seen: set[int], depth: int) -> bool:
         if id(value) in self.arrays:
@@ -78,6 +97,8 @@ _LEAF = (np.ndarray, np.generic, str, bytes, int, float, complex, type(None))
 
 def _value_at(owner: Any, path: str) -> Any:
     name, _, attribute = path.partition(".")
+    if not name:
+        return inspect.getattr_static(owner, attribute, None)
     try:
         value = lookup(owner, name)
     except KeyError:
@@ -101,9 +122,15 @@ def _parts(value: Any) -> list[Any]:
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         parts += [getattr(value, x) for x in ((slots,) if isinstance(slots, str) else slots) if hasattr(value, x)]
-        if cls.__module__.split(".")[0] not in _FOREIGN:
-            parts += [v for v in vars(cls).values() if isinstance(v, (np.ndarray, list, tuple, dict))]
+        parts += class_data(cls)
     return parts
+
+
+def class_data(cls: type) -> list[Any]:
+    """Arrays and containers among the attributes of a user's class."""
+    if cls.__module__.split(".")[0] in _FOREIGN:
+        return []
+    return [v for v in vars(cls).values() if isinstance(v, (np.ndarray, list, tuple, dict))]
 
 
 # ---------------------------------------------------------------- normal form
@@ -185,7 +212,31 @@ def is_read(captured: Captured | OutsideData, owner: Any, e: n.Expr) -> bool:
 def is_source(resolved: Resolved, s: n.Stmt) -> bool:
     """Whether ``s`` reads a captured parameter, or what holds one, from outside of the function."""
     captured: Captured | None = resolved.captured
-    return captured is not None and type(s) is n.Assign and is_read(captured, resolved.owner, s.value)
+    if captured is None or type(s) is not n.Assign:
+        return False
+    return is_read(captured, resolved.owner, s.value) or _reads_attribute_of_code(resolved, s.value)
+
+
+def _reads_attribute_of_code(resolved: Resolved, e: n.Expr) -> bool:
+    """Whether ``e`` reads a captured parameter that a class or a function carries as an attribute."""
+    if type(e) is not n.Attr:
+        return False
+    if type(e.value) is n.Global:
+        owner = None if resolved.owner is None else _value_at(resolved.owner, e.value.id)
+    else:
+        kind = resolved.kind(e.value)
+        owner = kind.value if isinstance(kind, Known) else None
+    return isinstance(owner, (type, types.FunctionType)) and resolved.captured.reads_attribute(owner, e.name)
+
+
+def _check_class(resolved: Resolved, s: n.Stmt, cls: Any) -> None:
+    """Objects that are made while the code runs lead to their class's data, too."""
+    if isinstance(cls, type) and any(resolved.captured.reaches(v) for c in cls.__mro__ for v in class_data(c)):
+        raise UnsupportedSyntaxError(
+            f"{cls.__qualname__} holds a captured parameter as a class attribute, and an object of it is made here",
+            resolved.place(s.line),
+            f"read it as {cls.__name__}.…, or set it in __init__",
+        )
 
 
 def sources(resolved: Resolved, s: n.Stmt) -> tuple[str, ...]:
@@ -193,6 +244,8 @@ def sources(resolved: Resolved, s: n.Stmt) -> tuple[str, ...]:
     if resolved.captured is None or type(s) not in (n.Assign, n.Unpack, n.For):
         return ()
     site = resolved.sites.get(id(s))
+    if isinstance(site, Site) and site.how == "construct":
+        _check_class(resolved, s, site.callee)
     if isinstance(site, Site) and site.how in ("inside", "lifted", "dynamic", "construct"):
         return walk.writes(s) if site.how == "dynamic" or resolved.reads_captured(site) else ()
     return walk.writes(s) if is_source(resolved, s) else ()

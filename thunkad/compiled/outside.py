@@ -25,6 +25,13 @@ class Outside:
     def note(self, resolved: Resolved, wanted: tuple[str, ...]) -> None:
         """``resolved`` is differentiated for ``wanted``."""
         found = self.of(resolved, frozenset(wanted))
+        for spot, (_, place) in found.overwrites.items():
+            if spot.where == "object":
+                raise UnsupportedSyntaxError(
+                    f"{spot.label} is, or holds, a captured parameter, and is written in place",
+                    place,
+                    "make a new array instead, or pass the parameter as an argument",
+                )
         for spot, there in found.writes.items():
             if spot.where != "parameter":
                 self.all.writes.setdefault(spot, there)

@@ -18,7 +18,7 @@ from thunkad import debugging
 from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
-from thunkad.analysis.constructors import init_of
+from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.half_way import needs_care
 from thunkad.analysis.resolution import resolve
 from thunkad.analysis.sites import Resolved, Site
@@ -299,12 +299,14 @@ class World(Attempts, Lookups):
     def reads_captured(self, site: Site, owner: Any) -> bool:
         """Whether the user's function of this site reads a captured parameter, itself or through what it calls."""
         target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee
-        if site.how == "construct":
-            target = init_of(target)
         if self.captured is not None and any(
             type(e) is n.Ref and self.captured.reaches(e.value) for _, e in site.bound
         ):
             return True  # a default value
+        if site.how == "construct":
+            if not is_made_by_init(target):
+                return False
+            target = init_of(target)
         return self.target_reads_captured(target, owner, site.kinds)
 
     def target_reads_captured(self, target: Any, owner: Any, kinds: tuple[Kind, ...]) -> bool:

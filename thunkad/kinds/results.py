@@ -230,7 +230,7 @@ def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     if fn is type:
         return Known(args[0].cls) if len(args) == 1 and isinstance(args[0], Instance) else UNKNOWN
     if isinstance(fn, np.ufunc):
-        return _ufunc(fn, args, kwargs)
+        return _ufunc(fn, args, kwargs) if any("O" not in t for t in fn.types) else UNKNOWN  # np.frompyfunc
     simple = (RESULT_KINDS.get(fn) or RESULT_OF_HELPER.get(fn)) if is_hashable(fn) else None
     if simple is not None:
         return simple(args, kwargs)

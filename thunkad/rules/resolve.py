@@ -15,7 +15,18 @@ from thunkad.errors import AmbiguousRuleError
 from thunkad.kinds.lattice import Instance, Known, Lifted, Mapping, Method, Num, Opaque, Partial, Sequence, Tuple
 from thunkad.records import record
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
-from thunkad.rules.signatures import ArrayOf, Signature, Type, accepts, covers, narrower, show, signature_types
+from thunkad.rules.signatures import (
+    ArrayOf,
+    Signature,
+    Type,
+    accepts,
+    covers,
+    named_length,
+    narrower,
+    show,
+    signature_types,
+    spread,
+)
 from thunkad.rules.table import Snapshot
 
 
@@ -166,7 +177,7 @@ _ABSENT = object()
 
 def completed(entry: Entry, kinds: list[Any], named: Named) -> list[Any]:
     """The kinds of all parameters that a typed signature is about, those passed by keyword or left to a default too."""
-    missing = len(signature_types(entry)) - len(kinds)
+    missing = named_length(signature_types(entry)) - len(kinds)
     if missing <= 0:
         return kinds
     given = dict(named)
@@ -199,7 +210,7 @@ def _positional(fn: Any) -> tuple[tuple[str, Any], ...]:
 def applies(signature: Signature, kinds: list[Any]) -> bool | None:
     """Whether a typed signature covers arguments of these kinds; None if that is not known."""
     unsure = False
-    for wanted, kind in zip(signature, kinds):
+    for wanted, kind in zip(spread(signature, len(kinds)), kinds):
         verdict = fits(kind, wanted)
         if verdict is False:
             return False

@@ -1,7 +1,7 @@
 """The typed signature of a rule, read from its annotations, and which of two signatures is the more specific.
 
 A signature has one *type* for each leading positional parameter: a class, an :class:`ArrayOf`, or a tuple of these (a
-union); ``object`` where nothing is said.
+union); ``object`` where nothing is said.  An annotated ``*args`` is a :class:`Rest` at its end.
 """
 
 from __future__ import annotations
@@ -30,6 +30,17 @@ class ArrayOf:
     @property
     def __name__(self) -> str:
         return f"NDArray[{self.scalar.__name__}]"
+
+
+@record(frozen=True)
+class Rest:
+    """The type of every further argument: ``*args: float``."""
+
+    each: Any
+
+    @property
+    def __name__(self) -> str:
+        return f"*{' | '.join(x.__name__ for x in _parts(self.each))}"
 
 
 Type = Any
@@ -73,7 +84,11 @@ def _read(entry: Entry, names: Any) -> Signature:
             "annotate with classes that exist when the rule is registered, or leave the annotation out",
         ) from error
     parameters = [p for p in entry.signature().parameters.values() if p.kind is not p.KEYWORD_ONLY]
-    return as_signature(tuple(hints.get(p.name, object) for p in parameters), entry)
+    return as_signature(tuple(_annotated(p, hints.get(p.name, object)) for p in parameters), entry)
+
+
+def _annotated(parameter: inspect.Parameter, hint: Any) -> Any:
+    return Rest(hint) if parameter.kind is parameter.VAR_POSITIONAL else hint
 
 
 def _captures(function: Any) -> dict[str, Any]:
@@ -99,6 +114,9 @@ def as_type(annotation: Any, entry: Entry | None = None) -> Type:
         return type(None)
     if isinstance(annotation, ArrayOf):
         return annotation
+    if isinstance(annotation, Rest):
+        each = as_type(annotation.each, entry)
+        return object if each is object else Rest(each)
     if isinstance(annotation, typing.TypeVar):
         if annotation.__constraints__:
             return _union(annotation.__constraints__, entry)
@@ -198,15 +216,15 @@ def accepts(annotation: type, cls: type) -> bool:
 
 def covers(general: Signature, special: Signature) -> bool:
     """Whether everything that ``special`` applies to is covered by ``general``."""
-    longest = max(len(general), len(special))
-    return all(narrower(s, g) for s, g in zip(_padded(special, longest), _padded(general, longest)))
+    longest = _longest(general, special)
+    return all(narrower(s, g) for s, g in zip(spread(special, longest), spread(general, longest)))
 
 
 def meet(a: Signature, b: Signature) -> Signature | None:
     """What both signatures apply to, as far as that can be seen; None if it can't, or if there is nothing."""
     out = []
-    longest = max(len(a), len(b))
-    for s, t in zip(_padded(a, longest), _padded(b, longest)):
+    longest = _longest(a, b)
+    for s, t in zip(spread(a, longest), spread(b, longest)):
         if narrower(s, t):
             out.append(s)
         elif narrower(t, s):
@@ -216,20 +234,41 @@ def meet(a: Signature, b: Signature) -> Signature | None:
             if not both:
                 return None
             out.append(_union(tuple(both), None))
+    if longest > max(len(a), len(b)):
+        out[-1] = Rest(out[-1])
     return as_signature(tuple(out))
 
 
-def _padded(signature: Signature, length: int) -> Signature:
-    return (*signature, *(object,) * (length - len(signature)))
+def spread(signature: Signature, length: int) -> Signature:
+    """The types of ``length`` arguments, or of those that the signature names if they are more."""
+    fixed, rest = signature, object
+    if signature and isinstance(signature[-1], Rest):
+        fixed, rest = signature[:-1], signature[-1].each
+    return (*fixed, *(rest,) * (length - len(fixed)))
+
+
+def named_length(signature: Signature) -> int:
+    """How many parameters the signature has a type for, ``*args`` left out."""
+    return len(signature) - (bool(signature) and isinstance(signature[-1], Rest))
+
+
+def _longest(a: Signature, b: Signature) -> int:
+    """As many places as tell two signatures apart: one more than they name if ``*args`` of one is typed."""
+    longest = max(len(a), len(b))
+    return longest + any(isinstance(t, Rest) for t in (*a[-1:], *b[-1:]))
 
 
 def _parts(t: Type) -> tuple[Any, ...]:
     return t if isinstance(t, tuple) else (t,)
 
 
+def _classes(t: Type) -> tuple[Any, ...]:
+    return _parts(t.each if isinstance(t, Rest) else t)
+
+
 def is_virtual(signature: Signature) -> bool:
     """Whether a class may come to be covered, or cease to be, without an edit of the table (abstract classes)."""
-    return any(isinstance(x, abc.ABCMeta) for t in signature for x in _parts(t))
+    return any(isinstance(x, abc.ABCMeta) for t in signature for x in _classes(t))
 
 
 def show(signature: Signature) -> str:

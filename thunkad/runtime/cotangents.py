@@ -322,6 +322,8 @@ def _project_number(x_bar: Any) -> Any:
     if isinstance(x_bar, np.ndarray) and x_bar.size != 1:
         raise CotangentError(f"the cotangent of a number has shape {x_bar.shape}")
     x_bar = _item(x_bar)
+    if x_bar is None or isinstance(x_bar, (str, bytes, list, tuple, dict)):
+        raise CotangentError(f"the cotangent of a number is {describe(x_bar)}")
     return float(x_bar.real if isinstance(x_bar, complex) else x_bar)
 
 
@@ -332,6 +334,10 @@ def _project_array(x_bar: Any, x: Any) -> Any:
     dtype = x.dtype if kind in "fc" else np.dtype(float)
     if isinstance(x_bar, AbstractZero):
         return np.zeros(x.shape, dtype)
+    if not _is_numeric(x_bar):
+        raise CotangentError(
+            f"the cotangent of an array is {describe(x_bar)}, which is no number and no array of numbers"
+        )
     if kind != "c" and np.iscomplexobj(x_bar):
         x_bar = np.real(x_bar)
     if np.shape(x_bar) != x.shape:
@@ -344,6 +350,13 @@ def _project_array(x_bar: Any, x: Any) -> Any:
             hint="give the class __array__, or pass an array of that class instead",
         )
     return np.asarray(x_bar, dtype)
+
+
+def _is_numeric(x_bar: Any) -> bool:
+    if is_duck(type(x_bar)):
+        return True
+    found = np.asarray(x_bar)
+    return found.dtype.kind in "biufc" or (found.dtype.kind == "O" and not any(v is None for v in found.flat))
 
 
 def project_copy(x_bar: Any, x: Any) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.load import load_library
-from thunkad.rules.resolve import exact, fits
-from thunkad.rules.signatures import signature_types
+from thunkad.rules.resolve import applies, exact
+from thunkad.rules.signatures import covers, signature_types
 from thunkad.rules.table import TABLE
 from thunkad.testing.leaves import copied, leaves, same
 from thunkad.testing.report import fail
@@ -77,12 +77,12 @@ def candidates(fn: Any, kind: str, args: tuple[Any, ...]) -> list[Entry]:
     """The rules that take these arguments, the winner first: user before library, specific before general."""
     load_library()
     found = [e for e in TABLE.snapshot.entries(fn) if e.kind == kind]
-    fitting = [e for e in found if all(fits(exact(a), t) for a, t in zip(args, signature_types(e)))]
+    fitting = [e for e in found if applies(signature_types(e), [exact(a) for a in args])]
 
-    def depth(e: Entry) -> int:
-        return sum(max(len(c.__mro__) for c in (t if isinstance(t, tuple) else (t,))) for t in signature_types(e))
+    def wider(e: Entry) -> int:
+        return sum(covers(signature_types(e), signature_types(o)) for o in fitting)
 
-    return sorted(fitting, key=lambda e: (e.layer == "user", depth(e)), reverse=True)
+    return sorted(fitting, key=lambda e: (e.layer != "user", wider(e)))
 
 
 def tolerances(call: Call, rtol: float | None, atol: float | None) -> tuple[float, float]:
