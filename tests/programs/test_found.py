@@ -240,6 +240,29 @@ def f(x, s):
     x[[0, 1]] *= bump(x, s)
     x[:2] += bump(x, s)
     return np.sum(x * x)
+=== smaller_of_what_may_have_memory | a = 0.9, b = 0.7, u = A
+def f(a, b, u):
+    for c in u:
+        break
+    else:
+        if np:
+            b = poly(a, **u)
+        else:
+            a -= min
+    c = min(b, a)
+    return c * b
+=== view_of_what_is_not_known_to_be_an_array | x = A, y = B, s = 0.7
+class Cell:
+    def __init__(self, w):
+        self.w = w
+def f(x, y, s):
+    q = Cell(x)
+    q.w, z = y, q.w
+    r = z.reshape(3, 1)
+    r[0] *= s
+    y[:2] = r[1]
+    z[1] = r[2, 0]
+    return np.sum(x * x) + z[0] * np.sum(r * r) + np.sum(y * y)
 === out_is_an_entry | x = A, y = B, s = 0.7
 def g(d):
     d["a"] = d["b"] if "c" in d else d["a"] * 1.0

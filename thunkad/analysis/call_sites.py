@@ -39,6 +39,7 @@ from thunkad.kinds.lattice import (
     is_hashable,
     items_around_star,
 )
+from thunkad.kinds.operators import OPERATOR_OF_FUNCTION
 from thunkad.rules.entry import module_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
@@ -115,7 +116,7 @@ class CallSites:
             if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
                 return self.looked_up(s, method, args, (), kinds, None)
         if isinstance(callee, Known):
-            callee = Known(self.context.numeric_meaning(callee.value, kinds))
+            written, callee = callee.value, Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
                 decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
                 if decision.how != "constant":
@@ -123,7 +124,9 @@ class CallSites:
             function = numeric_function(callee.value, kinds)
             if function is None:
                 return self.dynamic(s, e.func, args, kwargs, kinds)
-            return self.looked_up(s, function, args, kwargs, kinds, None)
+            op = OPERATOR_OF_FUNCTION.get(written) if written is not function and len(kinds) == 2 else None
+            result = None if op is None else results.binary(op, *kinds)
+            return self.looked_up(s, function, args, kwargs, kinds, result)
         method = special_method(callee, "__call__")
         if method is not None and type(e.func) in (n.Name, n.Global, n.Ref):
             return self.looked_up(s, method, (e.func, *args), kwargs, (callee, *kinds), None)

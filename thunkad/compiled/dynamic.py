@@ -17,9 +17,9 @@ from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.sites import Site
-from thunkad.analysis.special import method_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call
+from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
     pull_attribute,
@@ -33,24 +33,16 @@ from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, Unsupporte
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, FUNCTION_OF_UNARY, UFUNC_OF_OPERATOR, UFUNC_OF_UNARY
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
-from thunkad.rules.python.operators import OPERATORS
 from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
-from thunkad.runtime.subclasses import check_class
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
-
-_UFUNC: dict[Any, Any] = {FUNCTION_OF_OPERATOR[op]: u for op, u in UFUNC_OF_OPERATOR.items()}
-_UFUNC.update({FUNCTION_OF_UNARY[op]: u for op, u in UFUNC_OF_UNARY.items()})
-_UFUNC.update(OPERATORS)
-_NUMBER = (float, int, complex, np.ndarray, np.generic)
 
 #: Cotangents of a whole call: of the callee, of the positional arguments, of the keyword arguments.
 Cotangents = tuple[Any, list[Any], dict[str, Any]]
@@ -135,6 +127,8 @@ class Pull:
 
     def whole(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         """``wrt``: for which of the callee (None), positions and keywords cotangents are wanted; without it for all."""
+        if is_of_python(fn, args):
+            return self.on_python_numbers(fn, args)
         fn = on_numbers(fn, args)
         if isinstance(fn, functools.partial):
             return self.partial(fn, args, kwargs)
@@ -161,6 +155,14 @@ class Pull:
         if decision is not None and decision.how == "alternative":
             return self.function(decision.entry.function, args, kwargs)
         return self.by_kind(fn, args, kwargs, wrt)
+
+    def on_python_numbers(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back]:
+        """An operator on numbers of Python's own: its value, with the pullback of the ufunc of that meaning."""
+        value = fn(*args)
+        if not any(isinstance(a, (float, complex)) for a in args):
+            return value, lambda value_bar: _nothing(args)
+        with np.errstate(all="ignore"):
+            return value, self.whole(on_numbers(fn, args), as_operands(value, args), {})[1]
 
     def is_private(self, pair: Any, fn: Any) -> bool:
         """Whether a compiled callee writes, but only into objects that it makes; one that changes more is refused."""
@@ -418,17 +420,6 @@ def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: froze
         if not wrt.isdisjoint(inside):
             out.add(name)
     return out
-
-
-def on_numbers(fn: Any, args: tuple[Any, ...]) -> Any:
-    """The ufunc that an operator of Python is if all its operands are numbers or arrays; the method of the user's that
-    a built-in function calls; any other function itself."""
-    if not is_hashable(fn) or fn not in _UFUNC or not all(isinstance(a, _NUMBER) for a in args):
-        return method_for(fn, args) if is_hashable(fn) else fn
-    for a in args:
-        if isinstance(a, np.ndarray) and type(a) is not np.ndarray:
-            check_class(type(a))
-    return _UFUNC[fn]
 
 
 def is_nested(fn: Any) -> bool:

@@ -16,8 +16,9 @@ from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.sites import weaken
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
-from thunkad.compiled.dynamic import Pull, is_nested, on_numbers
+from thunkad.compiled.dynamic import Pull, is_nested
 from thunkad.compiled.nested import MAP
+from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
     operator_methods,
@@ -78,6 +79,13 @@ class Push:
         return push_updates.change(self.late(), x, unthunk(x_dot), name, args, arg_dots, kwargs, kwarg_dots)
 
     def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        if is_of_python(fn, args):
+            value = fn(*args)
+            if not any(isinstance(a, (float, complex)) for a in args):
+                return value, ZERO
+            with np.errstate(all="ignore"):
+                given = as_operands(value, args)
+                return value, self.whole(on_numbers(fn, args), ZERO, given, arg_dots, kwargs, kwarg_dots)[1]
         fn = on_numbers(fn, args)
         if isinstance(fn, functools.partial):
             fixed = tuple(entry(entry(fn_dot, "args"), k) for k in range(len(fn.args)))

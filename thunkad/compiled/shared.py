@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.aliases import Sharing
+from thunkad.analysis.aliases import VIEWS, Sharing
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Site, weaken
 from thunkad.analysis.special import is_by_fields
@@ -123,15 +123,24 @@ class SharedPull(Pull):
 
     def rule(self, rule: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back] | None:
         found = super().rule(rule, args, kwargs)
-        return None if found is None else self.taking(*found, args, kwargs)
+        if found is None:
+            return None
+        views = rule.layer == "library" and getattr(rule.target, "__name__", "") in VIEWS
+        return self.taking(*found, args, kwargs, views)
 
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         found = super().by_kind(fn, args, kwargs, wrt)
         return self.taking(*found, args, kwargs) if is_nested(fn) or is_by_fields(fn) else found
 
-    def taking(self, value: Any, back: Back, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
-        """``back``, given what the shadow of a new value holds."""
-        check_fresh(value, *args, *kwargs.values())
+    def taking(
+        self, value: Any, back: Back, args: tuple[Any, ...], kwargs: dict[str, Any], views: bool = False
+    ) -> tuple[Any, Back]:
+        """``back``, given what the shadow of a new value holds.
+
+        ``views``: of a function that makes views; what the shadow of one holds is put back where it was.
+        """
+        if not views:
+            check_fresh(value, *args, *kwargs.values())
 
         def taken(value_bar: Any) -> Cotangents:
             value_bar = entering(back, running.get().take(value, value_bar))

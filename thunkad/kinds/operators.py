@@ -17,6 +17,7 @@ FUNCTION_OF_OPERATOR = {
     "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
     "|": operator.or_, "^": operator.xor, "&": operator.and_,
 }  # fmt: skip
+OPERATOR_OF_FUNCTION = {function: op for op, function in FUNCTION_OF_OPERATOR.items()}
 #: The in-place operators that are differentiated.
 INPLACE_FUNCTION = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,

@@ -249,3 +249,21 @@ def outward(y_dot: Any, y: Any) -> Any:
         y_dot = zeros(y) if isinstance(y_dot, AbstractZero) else y_dot
         return np.broadcast_to(y_dot, y.shape).copy() if isinstance(y_dot, np.ndarray) or np.ndim(y) else y_dot
     return dense(y_dot, y)
+
+
+def originals_dot(value_dot: Any, value: Any, kept: tuple[Any, ...], given_dot: Any) -> Any:
+    """The tangent of ``originals(value, kept, given)``: what was selected from copies has that of what was copied."""
+    twins: dict[int, Any] = {}
+
+    def note(copy: Any, own_dot: Any) -> None:
+        if isinstance(copy, (list, tuple, dict)):
+            for key in copy if isinstance(copy, dict) else range(len(copy)):
+                note(copy[key], entry(own_dot, key))
+        if isinstance(copy, (list, dict, np.ndarray)):
+            twins[id(copy)] = own_dot
+
+    for k, copy in enumerate(kept):
+        note(copy, entry(given_dot, k))
+    if type(value) is list and id(value) not in twins:
+        return [twins[id(v)] if id(v) in twins else entry(value_dot, k) for k, v in enumerate(value)]
+    return twins[id(value)] if id(value) in twins else value_dot

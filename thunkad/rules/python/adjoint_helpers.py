@@ -28,7 +28,7 @@ non_differentiable(moves.moves, moves.put_moves, moves.spread)
 non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
 )
-non_differentiable(shadows.then, shadows.shares, shadows.originals)
+non_differentiable(shadows.then, shadows.shares)
 non_differentiable(sharing.check_fresh, sharing.must_be_array, sharing.must_differ)
 non_differentiable(
     arrays.zeros,
@@ -46,6 +46,11 @@ non_differentiable(
 def _(result_dot, result, x, x_dot, *, result_dot_dot, x_dot_dot):
     value = view_like(result_dot, result, x, x_dot)
     return value, view_like(result_dot_dot, result, x, x_dot_dot)
+
+
+@frule(shadows.originals)
+def _(value, kept, given, *, value_dot, given_dot):
+    return shadows.originals(value, kept, given), dots.originals_dot(value_dot, value, kept, given_dot)
 
 
 @alternative(thunk)

@@ -1,0 +1,53 @@
+"""Operators on numbers that are found when the code runs: values, errors and derivatives are those of Python's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import thunkad as ad
+
+from checking import Program, check_program
+
+HEAD = """
+class Cell:
+    def __init__(self, s):
+        self.s = s
+def change(c):
+    c.s = c.s * 1
+def f(s):
+    p, k = Cell(s), Cell(3)
+    change(p)
+    change(k)
+    return """
+
+EXPRESSIONS = (
+    "p.s / (s - s)", "p.s ** 0.5 + p.s * 2", "(-p.s) ** 0.5", "p.s ** -2", "2 ** p.s - p.s // 0.2", "p.s % 0.2", "k.s ** -1 * p.s",
+    "k.s // 2 * p.s + k.s % 2", "True + p.s", "(p.s > 0.1, p.s == s, -p.s, p.s - 1, k.s * 2)", "0.0 ** -p.s",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("number", [0.3, np.float32(0.3)])
+def test_value_and_derivative(expression: str, number: float) -> None:
+    f = Program(HEAD + expression, ()).build()
+    single = isinstance(number, np.float32)
+    check_program(f, (number,), 1e-4 if single else 2e-6, 1e-5 if single else 2e-7, kinks=True)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_forward_mode_has_the_value(expression: str) -> None:
+    f = Program(HEAD + expression, ()).build()
+    try:
+        value = f(0.3)
+    except ArithmeticError as error:
+        with pytest.raises(type(error)):
+            ad.jvp(f, (0.3,), (1.0,))
+        return
+    found = ad.jvp(f, (0.3,), (1.0,))[0]
+    parts, wanted = (found, value) if isinstance(value, tuple) else ((found,), (value,))
+    assert [(type(x), x) for x in parts] == [(type(x), x) for x in wanted]
+
+
+def test_second_derivative_of_a_complex_root() -> None:
+    f = Program(HEAD + "np.real(p.s ** 0.5 * 1j)", ()).build()
+    assert np.isclose(ad.hessian(f)(-0.3), 0.25 * 0.3**-1.5)  # of -sqrt(-s)
