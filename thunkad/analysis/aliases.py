@@ -205,7 +205,9 @@ class _After:
             after = after | inside
         self.aliases.after[id(s)] = after
         nested = walk.blocks(s)
-        if nested:
+        if type(s) is n.Try:  # what follows its body is its ``else`` or its handler
+            after = self.block(s.body, self.block(s.orelse, after) | self.block(s.handler, after))
+        elif nested:
             after = after.union(*(self.block(b, after) for b in nested))
         return after | self.written.get(id(s), frozenset())
 

@@ -23,21 +23,47 @@ def find_spans(resolved: Resolved, aliases: Any) -> None:
     """Tell ``aliases`` of disturbed iterators, and of repeating views whose cotangent need not follow memory."""
     if not aliases.mutated:
         return
+    layout: _Layout | None = None
+    for s in walk.statements(resolved.function.body):
+        site = resolved.sites.get(id(s))
+        live, repeating = is_one_of(site, LIVE), is_one_of(site, REPEATING)
+        if type(s) is not n.Assign or not (live or repeating):
+            continue
+        layout = _Layout(resolved.function.body) if layout is None else layout
+        span = _Span(resolved, aliases, layout, s, site)
+        if live and span.is_disturbed():
+            aliases.disturbed.add(id(s))
+        elif repeating and not live and not span.derived and not span.is_disturbed():
+            aliases.functional.add(s.target)
 
-    def scan(block: list[n.Stmt]) -> None:
-        for k, s in enumerate(block):
-            site = resolved.sites.get(id(s))
-            if type(s) is n.Assign and is_one_of(site, LIVE):
-                if _Span(resolved, aliases, block, k, site).is_disturbed():
-                    aliases.disturbed.add(id(s))
-            elif type(s) is n.Assign and is_one_of(site, REPEATING):
-                span = _Span(resolved, aliases, block, k, site)
-                if not span.is_disturbed() and not span.derived:
-                    aliases.functional.add(s.target)
-            for inner in walk.blocks(s):
-                scan(inner)
 
-    scan(resolved.function.body)
+class _Layout:
+    """The statements of a function in the order of the text, with what they are in."""
+
+    def __init__(self, body: list[n.Stmt]) -> None:
+        self.order: list[n.Stmt] = []
+        self.index: dict[int, int] = {}
+        self.end: dict[int, int] = {}  # of a statement with all that is in it
+        self.within: dict[int, tuple[tuple[n.Stmt, int], ...]] = {}  # the statements around one, each with the block
+        self.visit(body, ())
+
+    def visit(self, block: list[n.Stmt], within: tuple[tuple[n.Stmt, int], ...]) -> None:
+        for s in block:
+            self.index[id(s)] = len(self.order)
+            self.order.append(s)
+            self.within[id(s)] = within
+            for k, inner in enumerate(walk.blocks(s)):
+                self.visit(inner, (*within, (s, k)))
+            self.end[id(s)] = len(self.order) - 1
+
+    def loops(self, s: n.Stmt) -> list[n.Stmt]:
+        """The loops around a statement, outermost first, and itself if it is one."""
+        return [x for x, _ in (*self.within[id(s)], (s, 0)) if type(x) in (n.For, n.While)]
+
+    def exclude(self, a: n.Stmt, b: n.Stmt) -> bool:
+        """Whether two statements are in the two arms of a branch."""
+        arms = {id(x): k for x, k in self.within[id(a)] if type(x) is n.If}
+        return any(arms.get(id(x), k) != k for x, k in self.within[id(b)])
 
 
 def is_one_of(site: Site | None, functions: tuple[Any, ...]) -> bool:
@@ -45,28 +71,44 @@ def is_one_of(site: Site | None, functions: tuple[Any, ...]) -> bool:
 
 
 class _Span:
-    """From a call to the last use of its result in the same block."""
+    """From a call to the last use of its result."""
 
-    def __init__(self, resolved: Resolved, aliases: Any, block: list[n.Stmt], start: int, site: Any) -> None:
-        self.aliases, self.block, self.start = aliases, block, start
+    def __init__(self, resolved: Resolved, aliases: Any, layout: _Layout, s: n.Assign, site: Any) -> None:
+        self.aliases, self.layout, self.call = aliases, layout, s
         self.classes = {aliases.find(i) for a in site.args for i in walk.names(a)}
         iterator = is_one_of(site, LIVE)
-        names, self.last, self.derived = set(walk.writes(block[start])), start, False
-        for place in range(start + 1, len(block)):
-            for x in walk.statements([block[place]]):
-                if names.isdisjoint(walk.reads(x)):
-                    continue
-                self.last = place
+        names, reads = {s.target}, []
+        self.derived = False
+        while True:
+            before = len(names)
+            reads = [x for x in layout.order if not names.isdisjoint(walk.reads(x))]
+            for x in reads:
                 same = type(x) is n.Assign and type(x.value) is n.Name
-                more = is_one_of(resolved.sites.get(id(x)), LIVE) if iterator else self.shares(x)
-                if same or more:
+                if same or (is_one_of(resolved.sites.get(id(x)), LIVE) if iterator else self.shares(x)):
                     names.update(walk.writes(x))
                     self.derived = True
+            if len(names) == before:
+                break
+        start = layout.index[id(s)]
+        around = layout.loops(s)
+        ends = [start]
+        for x in reads:
+            if layout.index[id(x)] <= start:  # in the next iteration, if at all
+                again = [loop for loop in around if loop in layout.loops(x)]
+                start = min([start, *(layout.index[id(loop)] for loop in again)])
+                ends += [layout.end[id(loop)] for loop in again]
+                continue
+            own = [loop for loop in layout.loops(x) if loop not in around]
+            ends.append(layout.end[id(own[0])] if own else layout.index[id(x)])
+        self.first, self.last = start + 1, max(ends)
 
     def shares(self, x: n.Stmt) -> bool:
         return any(self.aliases.find(w) in self.classes for w in walk.writes(x))
 
     def is_disturbed(self) -> bool:
-        inside = self.block[self.start + 1 : self.last + 1]
-        written = (w for x in walk.statements(inside) for w in self.aliases.written_by.get(id(x), ()))
-        return any(self.aliases.find(w) in self.classes for w in written)
+        return any(
+            self.aliases.find(w) in self.classes
+            for x in self.layout.order[self.first : self.last + 1]
+            if x is not self.call and not self.layout.exclude(self.call, x)
+            for w in self.aliases.written_by.get(id(x), ())
+        )
