@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import thunkad as ad
 
-from checking import Program
+from checking import Program, observe
 from tables import check, programs
+from thunkad.testing.leaves import copied
 
 TABLE = """
 === residual_rebound_by_a_loop_of_another_entry | a = 0.37, u = A, v = B
@@ -263,6 +266,22 @@ def f(x, y, s):
     y[:2] = r[1]
     z[1] = r[2, 0]
     return np.sum(x * x) + z[0] * np.sum(r * r) + np.sum(y * y)
+=== residual_that_the_else_of_a_try_overwrites | x = A, y = B, s = 0.7
+try:
+    np.array(x)
+    x = y * s
+    y[0] = 1
+finally:
+    s = 3.0
+return np.sum(x)
+=== repeating_view_in_arms_that_do_not_write | x = A, y = B, s = 0.7
+if s > 0.1:
+    b = np.broadcast_to(y, (2, 3)) * 1.0
+else:
+    y[0] = 5.0
+    b = np.broadcast_to(y, (2, 3)) * s
+y[1] = 2.0
+return np.sum(b * x) * np.sum(y)
 === out_is_an_entry | x = A, y = B, s = 0.7
 def g(d):
     d["a"] = d["b"] if "c" in d else d["a"] * 1.0
@@ -286,3 +305,52 @@ def test_what_a_callee_computes_twice() -> None:
         (2.0, 3.0),
     )
     check(program)
+
+
+#: An iterator, or a view that repeats memory, that outlives the block that makes it; then its memory is written.
+OUTLIVING = {
+    "view_out_of_an_arm": """
+    if s > 0.1:
+        b = np.broadcast_to(y, (2, 3))
+    else:
+        b = np.zeros((2, 3))
+    t = np.sum(b * b)
+    y[0] = 5.0
+    return np.sum(b * x) * t""",
+    "view_in_a_try": """
+    try:
+        b = np.broadcast_to(y, (2, 3))
+        c = b * x
+        y[0] = 5.0
+        c = c * b
+    finally:
+        s = 2.0
+    return np.sum(c) * s""",
+    "iterator_out_of_an_arm": """
+    if s > 0.1:
+        b = zip(x, y)
+    else:
+        b = zip(y, x)
+    y[0] = 5.0
+    t = 0.0
+    for p, q in b:
+        t = t + p * q
+    return t * s""",
+    "view_carried_by_a_loop": """
+    b = np.zeros((2, 3))
+    t = 0.0
+    for k in range(3):
+        y[0] = s * k
+        t = t + np.sum(b * x)
+        b = np.broadcast_to(y, (2, 3))
+    return t""",
+}
+
+
+@pytest.mark.parametrize("name", OUTLIVING)
+def test_what_outlives_its_block_is_right_or_refused(name: str) -> None:
+    args = np.array([0.9, -0.4, 1.3]), np.array([0.2, 0.8, -1.1]), 0.7
+    program = Program(f"def f(x, y, s):{OUTLIVING[name]}\n", args)
+    found = observe(lambda: ad.grad(program.build(), argnums=(0, 1, 2))(*copied(args)))
+    if not isinstance(found.error, ad.UnsupportedSyntaxError):
+        check(program)
