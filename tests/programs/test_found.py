@@ -282,6 +282,15 @@ else:
     b = np.broadcast_to(y, (2, 3)) * s
 y[1] = 2.0
 return np.sum(b * x) * np.sum(y)
+=== values_of_a_dict_that_the_loop_changes | x = A, y = B, s = 0.7
+d = {"a": s, "b": x, "k": s}
+for j in range(2):
+    for v in d.values():
+        d["k"] = d["k"] * np.sum(v)
+        v *= 0.5
+for v in d.values():
+    d["a"] = d["a"] + v * y[0]
+return d["k"] * np.sum(d["a"]) * np.sum(x)
 === out_is_an_entry | x = A, y = B, s = 0.7
 def g(d):
     d["a"] = d["b"] if "c" in d else d["a"] * 1.0

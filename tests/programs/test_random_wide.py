@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from checking import Program, check_program, observe
-from choosing import Drawn, Seeded
+from choosing import Seeded
 from thunkad import UnsupportedSyntaxError, vjp
 from thunkad.testing.leaves import copied
 from wide_programs import Maker
@@ -41,14 +39,3 @@ def check(text: str, args: tuple[Any, ...], single: bool = False) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_random_programs(seed: int, dtype: str) -> None:
     check(Maker(Seeded(seed)).program(), arguments(seed, dtype), dtype == "f")
-
-
-@st.composite
-def wide_programs(draw: st.DrawFn) -> str:
-    return Maker(Drawn(draw)).program()
-
-
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
-@given(wide_programs(), st.integers(0, 1000))
-def test_drawn_programs(text: str, seed: int) -> None:
-    check(text, arguments(seed, "d"))

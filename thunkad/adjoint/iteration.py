@@ -66,7 +66,7 @@ def live_iteration(
     names = [i for a in site.args for i in walk.names(a)]
     if not any(mutation.aliases.find(i) in inside for i in names):
         return None
-    if site.kwargs or site.callee in (dict.values, map, filter, iter) or any(type(a) is n.Star for a in site.args):
+    if site.kwargs or site.callee in (map, filter, iter) or any(type(a) is n.Star for a in site.args):
         raise forward.unsupported(
             s, "iterating in this way over what the loop may change", "iterate over a list(…) of it, or by index"
         )
@@ -82,6 +82,10 @@ def live_iteration(
         size = n.Binary("-", n.Call(n.Ref("len", len), site.args), n.Const(1))
         out.append(n.Assign(last, size, line=s.line))
         sources = [(site.args[0], None, n.Binary("-", n.Name(last), k))]
+    elif site.callee is dict.values:
+        keys = forward.names.new("keys")
+        out.append(n.Assign(keys, n.Call(n.Ref("list", list), site.args), line=s.line))
+        sources = [(site.args[0], None, n.Index(n.Name(keys), k))]
     else:
         sources = (
             [(site.args[0], n.Const(1), n.Index(n.Name(s.target), n.Const(0)))] if site.callee is dict.items else []
