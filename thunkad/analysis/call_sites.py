@@ -125,8 +125,8 @@ class CallSites:
             if function is None:
                 return self.dynamic(s, e.func, args, kwargs, kinds)
             op = OPERATOR_OF_FUNCTION.get(written) if written is not function and len(kinds) == 2 else None
-            result = None if op is None else results.binary(op, *kinds)
-            return self.looked_up(s, function, args, kwargs, kinds, result)
+            made = None if op is None else results.binary(op, *kinds)
+            return self.looked_up(s, function, args, kwargs, kinds, made)
         method = special_method(callee, "__call__")
         if method is not None and type(e.func) in (n.Name, n.Global, n.Ref):
             return self.looked_up(s, method, (e.func, *args), kwargs, (callee, *kinds), None)
