@@ -10,6 +10,7 @@ import numpy as np
 
 from thunkad.api import grad, jvp, vjp
 from thunkad.compiled import forward as linear
+from thunkad.compiled.curvature import curvature
 from thunkad.compiled.nested import MAP, Derivative, marked, nests
 from thunkad.errors import ArgumentError
 from thunkad.jacobians import jacobian_of
@@ -54,13 +55,16 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
     Returns
     -------
     callable
-        Takes the arguments of ``f``; the result has the shape ``argument.shape + argument.shape``.
+        Takes the arguments of ``f``; the result has the shape ``argument.shape + argument.shape``.  By an argument that
+        is a list, tuple or dict it has that structure twice: ``h["a"]["b"]`` of shape ``a.shape + b.shape``.
     """
 
-    gradient = jacobian_of(grad(f, argnums), argnums, "forward")
+    columns, rows = (jacobian_of(grad(f, argnums), argnums, mode) for mode in ("forward", "reverse"))
+    asked = (argnums,) if isinstance(argnums, int) else argnums
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        found = gradient(*args, **kwargs)
+        nested = any(isinstance(args[k], (list, tuple, dict)) for k in asked if -len(args) <= k < len(args))
+        found = (rows if nested else columns)(*args, **kwargs)
         if isinstance(argnums, int):
             return found
         return tuple(tuple(block[k] for block in found) for k in range(len(argnums)))
@@ -85,20 +89,27 @@ def hvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
         For one argument the product, for several a tuple with one entry for each argument that has a tangent.
     """
     check_directions(primals, tangents, "hvp", "tangents")
-    return _curvature(f, primals, tangents)
+    return product_with_hessian(f, primals, tangents)
 
 
 def vhp(f: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
     """The product of a vector with the Hessian of ``f``; the Hessian is symmetric, so this is :func:`hvp`."""
     check_directions(primals, cotangents, "vhp", "cotangents")
-    return _curvature(f, primals, cotangents)
+    return product_with_hessian(f, primals, cotangents)
 
 
-def _curvature(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
-    moving = tuple(k for k, dot in enumerate(tangents) if dot is not None)
+def product_with_hessian(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    found = curvature(f, tuple(primals), tuple(tangents), grad)
+    if found is None:
+        return tangent_of_gradient(f, primals, tangents)
+    return found[0] if len(primals) == 1 else found
+
+
+def tangent_of_gradient(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """The same, written out: what is looked into in differentiated code."""
     if len(primals) == 1:
         return jvp(grad(f), primals, tangents)[1]
-    return jvp(grad(f, moving), primals, tangents)[1]
+    return jvp(grad(f, tuple(k for k, dot in enumerate(tangents) if dot is not None)), primals, tangents)[1]
 
 
 def gauss_newton_product(f: Callable[..., Any], loss: Callable[..., Any], primals: Any, tangents: Any) -> Any:

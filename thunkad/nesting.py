@@ -6,8 +6,16 @@ The tangent of a derivative function is that of the function that it is the deri
 from __future__ import annotations
 
 from thunkad.api import grad, value_and_grad
-from thunkad.derived import checkpoint, hessian, hook, jacobian, stop_gradient
-from thunkad.rules.library import frule, non_differentiable, rrule
+from thunkad.derived import (
+    checkpoint,
+    hessian,
+    hook,
+    jacobian,
+    product_with_hessian,
+    stop_gradient,
+    tangent_of_gradient,
+)
+from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.tangents import NoTangent
 
 
@@ -86,6 +94,7 @@ def _(f, *, f_dot):
     return checkpoint(f), f_dot
 
 
+alternative(product_with_hessian)(tangent_of_gradient)
 non_differentiable(stop_gradient)
 
 

@@ -194,3 +194,53 @@ def test_results_without_a_derivative_are_refused(result):
         ad.vjp(f, 1.0)
     with pytest.raises(ad.NonScalarOutputError, match="returns numbers or arrays"):
         ad.jvp(f, (1.0,), (1.0,))
+
+
+def structured(p):
+    return np.sum(p["w"] ** 3) * p["b"][0] + p["b"][1] ** 2 * p["w"][0]
+
+
+def test_hessian_of_a_function_of_a_container() -> None:
+    w, b = np.array([1.0, -2.0]), [3.0, 0.5]
+    h = ad.hessian(structured)({"w": w, "b": b})
+    np.testing.assert_allclose(h["w"]["w"], np.diag(6 * w * b[0]))
+    np.testing.assert_allclose(h["w"]["b"][0], 3 * w**2)
+    np.testing.assert_allclose(h["w"]["b"][1], [2 * b[1], 0.0])
+    np.testing.assert_allclose(h["b"][0]["w"], 3 * w**2)
+    np.testing.assert_allclose(h["b"][1]["b"], [0.0, 2 * w[0]])
+    (first, second), (third, _) = ad.hessian(lambda p, x: structured(p) * x, (0, 1))({"w": w, "b": b}, 2.0)
+    np.testing.assert_allclose(first["w"]["w"], np.diag(12 * w * b[0]))
+    np.testing.assert_allclose(second["w"], 3 * w**2 * b[0] + np.array([b[1] ** 2, 0.0]))
+    np.testing.assert_allclose(third["w"], second["w"])
+
+
+def test_derivatives_of_a_checkpoint_itself() -> None:
+    def f(x):
+        return np.sum(np.sin(x) ** 2)
+
+    again, x = ad.checkpoint(f), np.array([0.3, 0.7])
+    np.testing.assert_allclose(ad.hvp(again, (x,), (x,)), 2 * np.cos(2 * x) * x)
+    np.testing.assert_allclose(ad.jvp(ad.grad(again), (x,), (x,))[1], 2 * np.cos(2 * x) * x)
+    np.testing.assert_allclose(ad.hessian(again)(x), np.diag(2 * np.cos(2 * x)))
+    np.testing.assert_allclose(ad.grad(lambda x: np.sum(ad.grad(again)(x)))(x), 2 * np.cos(2 * x))
+
+
+@pytest.mark.parametrize("result", [None, "a", (1.0, 2.0), np.ones(2), 1j])
+def test_products_and_hessians_are_of_functions_with_one_number_as_result(result) -> None:
+    def f(x):
+        return result
+
+    for run in (lambda: ad.hvp(f, (1.0,), (1.0,)), lambda: ad.hessian(f)(1.0), lambda: ad.hessian(f)(np.ones(2))):
+        with pytest.raises(ad.NonScalarOutputError):
+            run()
+
+
+def test_one_run_may_draw_random_numbers() -> None:
+    def f(x):
+        return np.sum(np.random.default_rng(0).normal(size=3) * x**2)
+
+    x = np.array([1.0, 2.0, 3.0])
+    want = 2 * np.random.default_rng(0).normal(size=3)
+    np.testing.assert_allclose(ad.hvp(f, (x,), (x,)), want * x)
+    np.testing.assert_allclose(ad.jvp(ad.grad(f), (x,), (x,))[1], want * x)
+    np.testing.assert_allclose(ad.hessian(f)(x), np.diag(want))

@@ -91,6 +91,99 @@ def test_derivative(f, order: int) -> None:
     assert math.isclose(ad.derivative(f, order)(X), WANTED[f][order - 1], rel_tol=1e-10, abs_tol=1e-12)
 
 
+class Series:
+    """A function of one number by its Taylor coefficients, with an arithmetic of its own: what the rest is checked by."""
+
+    def __init__(self, *coefficients: float) -> None:
+        self.c = [*coefficients, *(6 - len(coefficients)) * [0.0]]
+
+    def __add__(self, other: Series) -> Series:
+        return Series(*(a + b for a, b in zip(self.c, other.c)))
+
+    def __mul__(self, other: Series) -> Series:
+        return Series(*(sum(self.c[j] * other.c[k - j] for j in range(k + 1)) for k in range(6)))
+
+    def __neg__(self) -> Series:
+        return Series(*(-a for a in self.c))
+
+    def along(self, start: float, slope) -> Series:
+        """The ``y`` with ``y' = slope(y) · self'`` that starts there, coefficient by coefficient."""
+        y = Series(start)
+        for k in range(5):
+            by = slope(y)
+            y.c[k + 1] = sum(by.c[k - j] * (j + 1) * self.c[j + 1] for j in range(k + 1)) / (k + 1)
+        return y
+
+    def exp(self) -> Series:
+        return self.along(math.exp(self.c[0]), lambda y: y)
+
+    def tanh(self) -> Series:
+        return self.along(math.tanh(self.c[0]), lambda y: Series(1.0) + -(y * y))
+
+    def sin(self) -> Series:
+        sine, cosine = Series(math.sin(self.c[0])), Series(math.cos(self.c[0]))
+        for k in range(5):
+            inner = [(j + 1) * self.c[j + 1] for j in range(k + 1)]
+            sine.c[k + 1] = sum(cosine.c[k - j] * d for j, d in enumerate(inner)) / (k + 1)
+            cosine.c[k + 1] = -sum(sine.c[k - j] * d for j, d in enumerate(inner)) / (k + 1)
+        return sine
+
+
+def array_in_a_loop(x):
+    y = np.zeros(4)
+    y[0] = x
+    for k in range(1, 4):
+        y[k] = np.sin(y[k - 1]) * x
+        y[k] += y[k - 1] ** 2
+        y[:k] *= x
+    return y[3] * y[1]
+
+
+def array_in_branches(x):
+    y = np.full(3, x)
+    for k in range(3):
+        if y[k] > 0.6:
+            y[k] *= np.exp(-y[k])
+        else:
+            y[k] = np.tanh(x) * y[k - 1]
+        y[(k + 1) % 3] *= y[k]
+    return np.sum(y * y)
+
+
+def array_in_a_loop_by_series(x: Series) -> Series:
+    y = [x, Series(), Series(), Series()]
+    for k in range(1, 4):
+        y[k] = y[k - 1].sin() * x + y[k - 1] * y[k - 1]
+        y[:k] = [v * x for v in y[:k]]
+    return y[3] * y[1]
+
+
+def array_in_branches_by_series(x: Series) -> Series:
+    y = [x, x, x]
+    for k in range(3):
+        y[k] = y[k] * (-y[k]).exp() if y[k].c[0] > 0.6 else x.tanh() * y[k - 1]
+        y[(k + 1) % 3] = y[(k + 1) % 3] * y[k]
+    return y[0] * y[0] + y[1] * y[1] + y[2] * y[2]
+
+
+def test_series() -> None:
+    x = Series(X, 1.0)
+    for f, g in ((sine, x.sin()), (tangent, x.tanh()), (exp_sin, x.sin().exp())):
+        wanted = [g.c[k] * math.factorial(k) for k in range(1, 6)]
+        np.testing.assert_allclose(wanted, WANTED[f], rtol=1e-13)
+
+
+@pytest.mark.parametrize("order", range(1, 6))
+@pytest.mark.parametrize(
+    ("f", "by_series"),
+    [(array_in_a_loop, array_in_a_loop_by_series), (array_in_branches, array_in_branches_by_series)],
+    ids=["loop", "branches"],
+)
+def test_arrays_that_are_changed_in_loops(f, by_series, order: int) -> None:
+    want = by_series(Series(X, 1.0)).c[order] * math.factorial(order)
+    assert math.isclose(ad.derivative(f, order)(X), want, rel_tol=1e-10)
+
+
 def test_order_of_no_derivative() -> None:
     assert ad.derivative(sine, 0)(X) == S
 

@@ -1,7 +1,8 @@
 """Every program of the tables in forward mode and to second order.
 
 First order: the value under ``jvp`` is the plain one, and ``jvp`` and ``vjp`` are transposes of one another (that ``vjp``
-is right is what the tests of the tables say).  Second order: ``jvp`` of the gradient against differences of the gradient.
+is right is what the tests of the tables say).  Second order: ``jvp`` of the gradient, and the Hessian times the same
+direction, against differences of the gradient.
 """
 
 from __future__ import annotations
@@ -128,8 +129,25 @@ def test_second_order(name: str) -> None:
     found = observe(lambda: ad.jvp(gradient, copied(args), dots))
     if not accepted(found, REFUSED_AT_SECOND_ORDER, name) or single((args, plain.value)):
         return  # differences of numbers of single precision say nothing here
-    got = dict(leaves(unthunk_all(found.value[1])))
-    for path, want in difference(gradient, args, dots).items():
+    wanted_dots = difference(gradient, args, dots)
+    close(found.value[1], wanted_dots)
+    whole = observe(lambda: along(ad.hessian, f, gradient, wanted, copied(args), dots, plain))
+    if accepted(whole, {}, name):
+        close(whole.value, wanted_dots)
+
+
+def close(dot: Any, want: dict[Any, Any]) -> None:
+    got = dict(leaves(unthunk_all(dot)))
+    for path, number in want.items():
         have = got.get(path, 0.0)
         have = 0.0 if isinstance(have, AbstractZero) else have
-        assert np.allclose(have, want, rtol=1e-5, atol=1e-5, equal_nan=True), f"{path}: {have}, not {want}"
+        assert np.allclose(have, number, rtol=1e-5, atol=1e-5, equal_nan=True), f"{path}: {have}, not {number}"
+
+
+def along(hessian: Any, f: Any, gradient: Any, wanted: tuple[int, ...], args: Any, dots: Any, plain: Outcome) -> Any:
+    """The Hessian times the direction: of ``f`` itself where it has one, else by the map of which it is made."""
+    real = field_of(plain.value) == "real" and np.size(plain.value) == 1
+    if not real or any(field_of(args[k]) != "real" for k in wanted):
+        return ad.linearize(gradient, *args)[1](*dots)
+    blocks = hessian(f, argnums=wanted)(*args)
+    return tuple(sum(np.tensordot(b, dots[j], np.ndim(args[j])) for b, j in zip(row, wanted)) for row in blocks)

@@ -10,8 +10,9 @@ from thunkad.adjoint.steps import Block
 from thunkad.analysis.activity import is_outside
 from thunkad.analysis.aliases import has_memory
 from thunkad.analysis.binding import bind_call
+from thunkad.analysis.hidden import HINT, hidden_method
 from thunkad.analysis.sites import Site
-from thunkad.analysis.special import Access, own_method
+from thunkad.analysis.special import Access
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN
@@ -109,25 +110,11 @@ class Accessors:
         return Site("inside", function, args=args, kinds=tuple(self.kind(e) for _, e in bound), bound=bound)
 
     def refuse_hidden(self, s: Any) -> None:
-        """Refuse a test or a text for which a method of the user's runs that changes what is differentiated."""
-        atoms: tuple[n.Expr, ...] = ()
-        methods: tuple[str, ...] = ("__bool__", "__len__")
-        if type(s) is n.If or type(s) is n.Assert:
-            atoms = (s.test,)
-        elif type(s) in (n.Assign, n.Effect) and type(s.value) is n.Unary and s.value.op == "not":
-            atoms = (s.value.operand,)
-        elif type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call:
-            func = s.value.func
-            if func == n.Global("print") or (type(func) is n.Attr and type(func.value) is n.Const):
-                atoms, methods = s.value.args, ("__format__", "__str__", "__repr__")
-        for a in atoms:
-            kind = self.kind(a)
-            method = next((f for f in (own_method(kind, m) for m in methods) if f is not None), None)
-            if method is not None and self.is_shadowed(a):
-                kinds = (kind, *(UNKNOWN,) * (method.__code__.co_argcount - 1))
-                if self.fw.resolved.mutated_params(Site("inside", method, kinds=kinds)):
-                    what = f"{method.__qualname__}, which changes an object that is differentiated, called unseen,"
-                    raise self.fw.unsupported(s, what, "call it by its name, before this statement")
+        """Refuse a statement for which a method of the user's runs unseen that changes what is differentiated."""
+        method = hidden_method(self.fw.resolved, s, lambda a: self.is_shadowed(a) or self.fw.is_active(a))
+        if method is not None:
+            what = f"{method}, which changes an object that is differentiated, called unseen,"
+            raise self.fw.unsupported(s, what, HINT)
 
     def unseen(self, s: Any, out: list[n.Stmt], steps: Block) -> bool:
         """A call of a callee known only at run time, of which only a write could matter: it is run so that a write is

@@ -74,9 +74,10 @@ class _Saves:
             return
         kept = self.names.new("kept")
         for (f, b, r), wanted in zip(arms, fields):
-            f.append(n.Assign(kept, definite([b, f] if b else [f], wanted, self.names)))
+            mark = n.Handover()
+            f.append(n.Assign(kept, definite([b, f] if b else [f], wanted, self.names), site=mark))
             if wanted:
-                r.insert(0, n.Unpack(wanted, n.Name(kept)))
+                r.insert(0, n.Unpack(wanted, n.Name(kept), site=mark))
 
     def loop(self, link: Link, reverse: n.For) -> None:
         forward = link.forward

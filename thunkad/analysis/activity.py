@@ -7,6 +7,7 @@ from typing import Any
 
 from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
+from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import sources
 from thunkad.ir import nodes as n
@@ -123,6 +124,9 @@ def all_flows(resolved: Resolved) -> list[tuple[n.Stmt, list[tuple[str, tuple[st
 def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
     """The names that ``s`` gives a derivative to, each with the names that it comes from."""
     t = type(s)
+    through_list = residuals_of(resolved).flows(s)
+    if through_list is not None:
+        return through_list
     if t is n.Assign:
         return [(s.target, operands(s.value, resolved.sites.get(id(s)))), *_writes(resolved, s)]
     if t is n.Effect:

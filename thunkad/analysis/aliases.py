@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import find_spans
 from thunkad.analysis.writing import (
@@ -216,6 +217,7 @@ class _Finder:
     def __init__(self, resolved: Resolved) -> None:
         self.resolved, self.aliases = resolved, Aliases(resolved=resolved)
         self.without = {name for name, kind in resolved.kinds.items() if not has_memory(kind)}
+        self.residuals = residuals_of(resolved)
         self.read: set[str] | None = None  # names of what something is read from (None: it does not matter)
         self.held: dict[str, list[str]] = {}  # variables that hold a method which changes its owner, with the owner
 
@@ -231,7 +233,11 @@ class _Finder:
 
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
-        if t is n.Assign:
+        handed_on = self.residuals.flows(s)
+        if handed_on is not None:
+            for target, names in handed_on:
+                self.link(target, list(names))
+        elif t is n.Assign:
             self.link(s.target, self.sources(s.value, self.resolved.sites.get(id(s))))
             if type(s.value) is n.Attr and s.value.name in MUTATING_METHODS:
                 self.held[s.target] = self.memory(s.value)
@@ -325,7 +331,7 @@ class _Finder:
             root = root_of(s.target)
             return [] if root is None else [root]
         if t is n.Append:
-            return [s.target]
+            return [] if id(s) in self.residuals.appends else [s.target]
         if t is n.Assign and type(s.value) is n.Inplace:
             site = self.resolved.sites.get(id(s))
             inplace = site is not None and site.how == "inplace"

@@ -38,6 +38,7 @@ from thunkad.kinds.lattice import (
     Tuple,
     is_hashable,
     items_around_star,
+    join,
 )
 from thunkad.kinds.operators import OPERATOR_OF_FUNCTION
 from thunkad.rules.entry import module_of
@@ -57,6 +58,7 @@ class CallSites:
     owner: Any
     context: Context
     direct: dict[str, n.Closure]
+    handed: dict[n.Handover, Kind | None]
 
     def atom(self, e: n.Expr) -> Kind | None:
         raise NotImplementedError
@@ -69,6 +71,26 @@ class CallSites:
 
     def site(self, s: n.Stmt, site: Site) -> Kind:
         raise NotImplementedError
+
+    def bind(self, name: str, kind: Kind | None) -> None:
+        raise NotImplementedError
+
+    def item(self, kind: Kind) -> Kind | None:
+        raise NotImplementedError
+
+    def hand_over(self, s: n.Stmt, kind: Kind | None) -> Kind | None:
+        """``kind``, that of what ``s`` binds; noted, if that is what an arm of a forward sweep hands over."""
+        if isinstance(s.site, n.Handover):
+            self.handed[s.site] = join(self.handed.get(s.site), kind)
+        return kind
+
+    def unpack(self, s: n.Unpack, kind: Kind | None) -> None:
+        """Bind the targets of ``s`` to the parts of a value of this kind."""
+        if isinstance(s.site, n.Handover):
+            kind = self.handed.get(s.site, kind)
+        for k, name in enumerate(s.targets):
+            exact = isinstance(kind, Tuple) and len(kind.items) == len(s.targets)
+            self.bind(name, kind.items[k] if exact else None if kind is None else self.item(kind))  # type: ignore[union-attr]
 
     def is_early(self) -> bool:
         raise NotImplementedError

@@ -19,6 +19,7 @@ from thunkad.analysis.checkpoints import with_segments
 from thunkad.analysis.hollow import is_hollow, unbound_at_heads
 from thunkad.analysis.named_attributes import with_plain_attributes
 from thunkad.analysis.protocols import by_protocol
+from thunkad.analysis.sequences import with_arrays
 from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
 from thunkad.analysis.special import (
     IN_PLACE,
@@ -63,7 +64,7 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
     function = with_segments(with_plain_attributes(function, owner, context), owner, context)
     run = _settled(_Run(function, owner, params, context))
     for _ in range(3):  # a loop inside of one may only be known to be one then
-        written = by_protocol(function, run.iterated)
+        written = with_arrays(by_protocol(function, run.iterated), run.sites)
         if written is function:
             break
         function = written
@@ -81,8 +82,8 @@ def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: 
     again.unsure = unsure
     run = _settled(again)
     kinds = {k: v for k, v in run.kinds.items() if v is not None}
-    result = run.result or Known(None)
-    return Resolved(function, owner, kinds, run.sites, result, run.hollow, writes_late=context.writes_late)
+    more = {"mutated_params": found.mutated_params, "writes_late": found.writes_late}
+    return Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow, **more)
 
 
 def _settled(run: _Run) -> _Run:
@@ -109,6 +110,7 @@ class _Run(CallSites):
         self.direct: dict[str, n.Closure] = {}
         self.unsure: frozenset[str] = frozenset()  # names whose contents are changed under another name or by a callee
         self.classes: set[str] = set()  # names that are bound to the class of something
+        self.handed: dict[n.Handover, Kind | None] = {}  # what arms of a forward sweep hand over
         self.asked: set[str] = set()  # names whose kinds this pass has used
         self.changed = False  # something that this pass has used is not so any more
         self.widen = False
@@ -140,7 +142,7 @@ class _Run(CallSites):
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
         if t is n.Assign:
-            self.bind(s.target, self.value(s, s.value))
+            self.bind(s.target, self.hand_over(s, self.value(s, s.value)))
             if is_class_of(s.value):
                 self.classes.add(s.target)
             if type(s.value) is n.Closure:
@@ -149,10 +151,7 @@ class _Run(CallSites):
                 self.hollow.add(s.target)
                 self.changed = True
         elif t is n.Unpack:
-            kind = self.atom(s.value) if not isinstance(s.value, n.Call) else self.value(s, s.value)
-            for k, name in enumerate(s.targets):
-                exact = isinstance(kind, Tuple) and len(kind.items) == len(s.targets)
-                self.bind(name, kind.items[k] if exact else None if kind is None else self.item(kind))
+            self.unpack(s, self.atom(s.value) if not isinstance(s.value, n.Call) else self.value(s, s.value))
         elif t is n.If:
             self.block(s.body)
             self.block(s.orelse)

@@ -99,6 +99,11 @@ def first_is_written(site: Site | None, e: n.Call) -> n.Expr | None:
     return None
 
 
+def writes(site: Site | None, e: n.Call) -> bool:
+    """Whether a call writes into memory that it is given."""
+    return bool(out_operands(site, e)) or first_is_written(site, e) is not None or bool(dispatched_writes(site))
+
+
 def is_method(site: Site) -> bool:
     """Whether the callee is a method of an array, its owner the first argument."""
     return getattr(site.callee, "__objclass__", None) is np.ndarray or (

@@ -12,26 +12,28 @@ from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.sites import Resolved
 from thunkad.analysis.sources import Captured
 from thunkad.compiled.binding import signature_of
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivations import Derivation, tangent_kind
+from thunkad.compiled.finish import finished
 from thunkad.compiled.load import Slot
 from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.generate import pushforward
+from thunkad.forward.lanes import in_lanes
 from thunkad.forward.linear import halves
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind
+from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.pipeline import reached
-from thunkad.records import field, record
+from thunkad.records import field, record, replace
 
 
 @record(frozen=True)
 class Key:
     """What a specialization is compiled for, besides the function."""
 
-    product: str  # 'grad', 'value_and_grad', 'vjp', 'jvp', 'linearize' or 'captured'
+    product: str  # 'grad', 'value_and_grad', 'vjp', 'jvp', 'tangent' (of that alone), 'linearize' or 'captured'
     wanted: tuple[str, ...]
     single: bool
     has_aux: bool
@@ -55,6 +57,18 @@ class Specialization:
     key: Key
     world: World
     linear: Callable[..., Any] | None = None  # the second half, of ``linearize`` and for captured parameters
+    second: n.Function | None = None  # that of ``linearize``
+    owner: Any = None
+    many: Callable[..., Any] | None = None  # the same for a stack of tangents, compiled when it is first asked for
+
+    def in_lanes(self) -> Callable[..., Any]:
+        """The second half of ``linearize`` for many tangents at once."""
+        if self.many is None:
+            assert self.second is not None
+            with self.world.lock:
+                function = in_lanes(self.second)
+                (self.many,) = self.world.load([function], [Slot(function.name, function)], self.owner)
+        return self.many
 
     @property
     def late(self) -> Any:
@@ -85,7 +99,7 @@ def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
 
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
-    if key.product in ("jvp", "linearize"):
+    if key.product in ("jvp", "tangent", "linearize"):
         return build_jvp(fn, world, key)
     if key.places is not None:
         return build_captured(fn, world, key, key.places)
@@ -159,12 +173,24 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
         names = f"{resolved.function.name}_primal", f"{resolved.function.name}_linear"
         both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True)
         call, linear = world.load(list(both), list(map(Slot, names, both)), owner)
-        return Specialization(call, both[0], key, world, linear)
+        return Specialization(call, both[0], key, world, linear, both[1], owner)
     name = f"{resolved.function.name}_jvp"
-    function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, public=True)
+    only_tangent = key.product == "tangent"
+    function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, True, only_tangent=only_tangent)
     if derivative_of(fn) is not None:
         inner = [slot for (target, *_), slot in forwarding.slots.items() if isinstance(target, Derivation)]
         made = world.derivations.whole(function, *inner)
         function, owner = made.function, made.owner
+        function = finished(world, function, owner, kinds_of_parameters(function, key))
     (call,) = world.load([function], [Slot(name, function)], owner)
     return Specialization(call, function, key, world)
+
+
+def kinds_of_parameters(function: n.Function, key: Key) -> dict[str, Kind]:
+    """The kinds of the parameters of a function of values and tangents; a tangent may be complex."""
+    names = [p.name for p in function.params]
+    kinds = dict(zip(names, key.kinds))
+    for p, dot in zip(key.wanted, names[len(key.kinds) :]):
+        kind = tangent_kind(kinds[p])
+        kinds[dot] = replace(kind, field="complex") if isinstance(kind, Num) and kind.field != "any" else UNKNOWN
+    return kinds

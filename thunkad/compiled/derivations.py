@@ -129,7 +129,8 @@ class Derivations:
         ``once``: the target is run by nothing else, so that it may change its arguments.
         """
         kinds = kinds[: len(d.params)]
-        refuse_replay(self.world, d, kinds)
+        if not once:
+            refuse_replay(self.world, d, kinds)
         pair = self.world.pair_for(d.target, d.owner, kinds, demand)
         refuse_surrogates(self.world)
         if once:
@@ -157,6 +158,7 @@ class Derivations:
                 chosen[id(slot)] = slot.function
         by_name = dict(zip((p.name for p in function.params), kinds))
         made = polished(pasted(function, lambda callee: chosen.get(id(callee))), by_name)
+        made.generated = True
         made.filename = made.filename or next((f.filename for f in chosen.values() if f and f.filename), "")
         self.world.keep(made)
         return Made(made, owners[0] if owners else None)
@@ -262,7 +264,7 @@ class Derivations:
             one = Num("scalar", "real")
             return Tuple((one, UNKNOWN)) if d.has_aux else one
         kind = self.world.callee_kind(d.target, d.owner, kinds[: len(d.params)])
-        return _tangent_kind(kind)
+        return tangent_kind(kind)
 
     def result_kind(self, d: Derivation, kinds: tuple[Kind, ...]) -> Kind:
         """The kind of the derivation's value."""
@@ -271,8 +273,8 @@ class Derivations:
         if d.product == "checkpoint":
             return inner
         if d.product == "jvp":
-            return Tuple((inner, _tangent_kind(inner)))
-        gradients = tuple(_tangent_kind(_part(by_name[p], k)) for p, k in d.picks)
+            return Tuple((inner, tangent_kind(inner)))
+        gradients = tuple(tangent_kind(_part(by_name[p], k)) for p, k in d.picks)
         found: Kind = gradients[0] if d.single and len(gradients) == 1 else Tuple(gradients)
         if d.product == "value_and_grad":
             return Tuple((inner, found))
@@ -348,9 +350,10 @@ class Derivations:
         value, saved, given, kept = (names.new(x) for x in ("value", "saved", "value_bar", "kept"))
         as_it_was = n.TupleExpr(tuple(n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in d.params))
         own = self.value(d, kinds)
+        called = ref(own) if own.function is not None else n.Ref(own.__name__, d.target)
         forward: list[n.Stmt] = [
             n.Assign(saved, as_it_was),
-            n.Assign(value, n.Call(ref(own), tuple(map(n.Name, d.params)))),
+            n.Assign(value, n.Call(called, tuple(map(n.Name, d.params)))),
             n.Return(n.TupleExpr((n.Name(value), n.Name(saved)))),
         ]
         reverse: list[n.Stmt] = [
@@ -477,10 +480,10 @@ def _part(kind: Kind, k: int | None) -> Kind:
     return kind.items[k] if isinstance(kind, Tuple) else UNKNOWN
 
 
-def _tangent_kind(kind: Kind) -> Kind:
+def tangent_kind(kind: Kind) -> Kind:
     if isinstance(kind, Num):
         field = "real" if kind.is_real else kind.field
         return Num("scalar" if kind.form == "python" else kind.form, field, kind.ndim)
     if isinstance(kind, Tuple):
-        return Tuple(tuple(map(_tangent_kind, kind.items)))
+        return Tuple(tuple(map(tangent_kind, kind.items)))
     return UNKNOWN

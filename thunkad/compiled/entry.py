@@ -311,7 +311,7 @@ def _of_library(general: OfLibrary) -> Callable[..., Any]:
     """A function that has an entrance for each number of arguments that it is called with, or for the only one."""
     only = parameters_of(general.f)
     if only is not None:
-        return Entrance(root_of(general.f), 0, general, _stand_in(*only)).function(())
+        return Entrance(root_of(general.f), 0, general, stand_in(*only)).function(())
     by_count: dict[int, Any] = {}
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
@@ -319,7 +319,7 @@ def _of_library(general: OfLibrary) -> Callable[..., Any]:
             return general(args, kwargs)
         found = by_count.get(len(args))
         if found is None:
-            entrance = Entrance(root_of(general.f), 0, general, _stand_in(_numbered(len(args))))
+            entrance = Entrance(root_of(general.f), 0, general, stand_in(_numbered(len(args))))
             found = by_count[len(args)] = entrance.function(())
         return found(*args)
 
@@ -342,7 +342,7 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 
 @functools.cache
-def _stand_in(names: tuple[str, ...], called: str = "function") -> types.FunctionType:
+def stand_in(names: tuple[str, ...], called: str = "function") -> types.FunctionType:
     """A Python function with these parameters, which can't be passed by name."""
     namespace: dict[str, Any] = {}
     exec(f"def function({', '.join((*names, '/') if names else ())}): pass", namespace)

@@ -10,12 +10,14 @@ import numpy as np
 from thunkad.compiled import entry
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
 from thunkad.forward.linear import NotSeparable
-from thunkad.kinds.lattice import Known, Opaque, may_have_tangent
+from thunkad.kinds.lattice import Kind, Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.cotangents import check_result, dense
+from thunkad.runtime.cotangents import entry as entry_of
 from thunkad.runtime.dots import check_directions, outward, tangent_buffer, tangent_for
+from thunkad.runtime.lanes import Lanes, NotStackable, Stack
 from thunkad.runtime.residuals import snapshot
-from thunkad.tangents import ZERO, AbstractZero
+from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -40,17 +42,19 @@ def dots_of(call: entry.Call, primals: Any, tangents: Any) -> dict[str, Any]:
         dot = tangent_for(tangent, primal, f"argument {k}")
         if isinstance(dot, AbstractZero) or is_empty(dot):
             continue
-        kind = kind_of(primal)
-        if not may_have_tangent(kind) or isinstance(kind, (Known, Opaque)):
-            raise NonDifferentiableArgumentError(
-                f"argument {k} can't have a tangent: it is of type {type(primal).__name__}"
-            )
+        check_moving(primal, kind_of(primal), f"argument {k}")
         if inside is None:
             dots[name] = dot
         else:
             parts = dots.setdefault(name, [ZERO] * len(by_name[name]))
             parts[inside] = dot
     return dots
+
+
+def check_moving(primal: Any, kind: Kind, what: str) -> None:
+    """Refuse a tangent for what has none."""
+    if not may_have_tangent(kind) or isinstance(kind, (Known, Opaque)):
+        raise NonDifferentiableArgumentError(f"{what} can't have a tangent: it is of type {type(primal).__name__}")
 
 
 def is_empty(dot: Any) -> bool:
@@ -92,7 +96,35 @@ def linearize(
         assert specialization.linear is not None
         return outward(run.rest(specialization.linear, saved, *given), shape)
 
+    def columns(number: int, basis: np.ndarray) -> Any:
+        """The tangents of the value for many tangents of one argument, stacked along their last axis."""
+        name, inside = call.positional[number]
+        if inside is not None:
+            raise NotStackable("one of any number of arguments")
+        dots = {name: Stack(basis)}
+        given = (dots[name] if name in dots else given_dot(ZERO, values[name]) for name in wanted)
+        found = run.rest(specialization.in_lanes(), Lanes(len(basis)), saved, *given)
+        return side_by_side(found, shape, len(basis))
+
+    pushforward.columns = columns  # type: ignore[attr-defined]
     return value, pushforward
+
+
+def side_by_side(found: Any, value: Any, count: int) -> Any:
+    """The tangents of ``value`` in every lane as arrays whose last axis is that of the lanes."""
+    found = unthunk(found)
+    if isinstance(value, (list, tuple)):
+        parts = [side_by_side(entry_of(found, k), v, count) for k, v in enumerate(value)]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if type(value) is dict:
+        return {k: side_by_side(entry_of(found, k), v, count) for k, v in value.items()}
+    if not isinstance(value, (np.ndarray, np.generic, float, int, complex)) or isinstance(value, bool):
+        raise NotStackable("a result that is no array")
+    if isinstance(found, Stack):
+        whole = np.broadcast_to(found.data, (count, *np.shape(value)))
+    else:
+        whole = np.broadcast_to(outward(found, value), (count, *np.shape(value)))
+    return np.moveaxis(whole, 0, -1)
 
 
 def check_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:

@@ -109,7 +109,8 @@ def described(site: Any, resolved: Any) -> str:
     """The function that draws, as the user would write it."""
     if isinstance(site.callee, (n.Attr, n.Global)):
         return path_of(site.callee)
-    return name_of(called(site, resolved))
+    found = called(site, resolved)
+    return name_of(found.value if isinstance(found, n.Ref) else found)
 
 
 def refuse_surrogates(world: Any) -> None:

@@ -29,7 +29,7 @@ from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.refused import no_rule_message
-from thunkad.runtime import cotangents
+from thunkad.runtime import arrays, cotangents
 from thunkad.runtime.dots import changeable, closure_dot, spread, spread_named, tangent_buffer, view_like
 from thunkad.tangents import Tangent
 
@@ -44,7 +44,8 @@ VIEW_LIKE = n.Ref("view_like", view_like)
 BY_REFERENCE = (n.Name, n.TupleExpr, n.ListExpr, n.DictExpr)
 #: Marks calls of generated code and of callees that are known at run time: they may have effects.
 EFFECT = "effect"
-
+#: Marks statements that only compute tangents: without an effect, so that they may be dropped.
+TANGENT = "tangent"
 
 TANGENT_OF, LIST = n.Ref("Tangent", Tangent), n.Ref("list", list)
 _ITERATORS = (zip, enumerate, reversed, map, filter)
@@ -132,15 +133,20 @@ class Calls:
         template = None if bound is None else forward_template(entry)
         if bound is None or entry.wants_ad():
             self.dynamic(s, target, site, callee_of(site))
-        elif template is None or (template.linear and not self.has_tangent(bound, site, template)):
+        elif template is None or (template.linear and not self.has_tangents(site, bound, template)):
             self.outlined(s, target, site, entry)
         else:
             self.inlined(s, target, site, template, bound)
 
-    def has_tangent(self, bound: dict[str, n.Expr], site: Site, template: ForwardTemplate) -> bool:
-        """Whether no tangent of the call is a structural zero when it runs: only numbers are sure of that."""
+    def sure_dots(self, site: Site, bound: dict[str, n.Expr], template: ForwardTemplate) -> set[n.Expr]:
+        """The tangents of the call that are no structural zeros when it runs: only numbers are sure of that."""
         kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
-        return all(isinstance(kinds.get(bound[p]), Num) for p in template.dots if self.push.moves(bound[p]))
+        moving = (bound[p] for p in template.dots if self.push.moves(bound[p]))
+        return {self.push.dot(e) for e in moving if isinstance(kinds.get(e), Num)}
+
+    def has_tangents(self, site: Site, bound: dict[str, n.Expr], template: ForwardTemplate) -> bool:
+        moving = {self.push.dot(bound[p]) for p in template.dots if self.push.moves(bound[p])}
+        return moving <= self.sure_dots(site, bound, template)
 
     def inlined(
         self, s: n.Assign, target: str, site: Site, template: ForwardTemplate, bound: dict[str, n.Expr]
@@ -159,6 +165,7 @@ class Calls:
             names[value.id] = n.Name(target)  # type: ignore[union-attr]
         keep = template.plain or site.infix
         linear = set(dots)
+        sure = self.sure_dots(site, bound, template)
         for x in template.forward:
             reads = walk.reads(x)
             if keep and type(x) is n.Assign and named and x.target == value.id:  # type: ignore[union-attr]
@@ -169,7 +176,7 @@ class Calls:
                 if reads & linear <= zero:
                     zero.add(x.target)
                     continue
-            new = walk.map_stmt(x, lambda e: walk.substitute(e, names), lambda i: names[i].id)  # type: ignore[union-attr]
+            new = walk.map_stmt(x, lambda e: substituted(e, names, sure), lambda i: names[i].id)  # type: ignore[union-attr]
             push.emit(new)
         if not named:
             push.out.append(
@@ -180,7 +187,8 @@ class Calls:
         tangent = drop_zeros(template.tangent, zero, linear)
         if template.elementwise and not is_zero(tangent):
             tangent = self.stretched(tangent, template, bound, target, site)
-        tangent = tidy(walk.substitute(tangent, {**names, "result": n.Name(target)} if template.elementwise else names))
+        names |= {"result": n.Name(target)} if template.elementwise else {}
+        tangent = tidy(substituted(tangent, names, sure))
         viewed = self.viewed(target, site)
         if viewed is not None:
             given = ZERO_REF if is_zero(tangent) else tangent
@@ -356,6 +364,23 @@ def covered(e: n.Expr) -> set[str]:
 
 def is_alias_of_dot(e: n.Expr) -> bool:
     return type(e) is n.Name
+
+
+def substituted(e: n.Expr, names: dict[str, n.Expr], sure: set[n.Expr]) -> n.Expr:
+    """An expression of a rule over other names, with what it asks of tangents decided where that is known.
+
+    ``sure``: tangents that are no structural zeros.
+    """
+    if type(e) is n.IfExp:
+        test = walk.substitute(e.test, names)
+        if type(test) is n.Call and type(test.func) is n.Ref and test.func.value is arrays.is_zero:
+            known = True if is_zero(test.args[0]) else False if test.args[0] in sure else None
+            if known is not None:
+                return substituted(e.body if known else e.orelse, names, sure)
+        return n.IfExp(test, substituted(e.body, names, sure), substituted(e.orelse, names, sure))
+    new = walk.substitute(e, names)
+    adds = type(new) is n.Call and type(new.func) is n.Ref and new.func.value is cotangents.add
+    return n.Binary("+", *new.args) if adds and sure.issuperset(new.args) else new
 
 
 def tidy(e: n.Expr) -> n.Expr:

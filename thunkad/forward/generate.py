@@ -6,16 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.analysis.sites import Resolved
-from thunkad.forward.calls import EFFECT, Pushed
+from thunkad.forward.calls import EFFECT, TANGENT, Pushed
 from thunkad.forward.memory import Memory, memory_of
-from thunkad.forward.push import BUFFER, TANGENT, Push
+from thunkad.forward.push import BUFFER, Push
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Num
 from thunkad.optimise.copies import propagate
 from thunkad.optimise.dead import Purity, eliminate
+from thunkad.optimise.fold import folder
 from thunkad.optimise.purity import is_changing_call, make_purity
 from thunkad.records import replace
 
@@ -28,6 +30,7 @@ def pushforward(
     user_pure: Callable[[Any], bool],
     public: bool = False,
     own_result: bool = False,
+    only_tangent: bool = False,
 ) -> n.Function:
     """``name(params, dots of wanted) -> (value, value_dot)``.
 
@@ -45,6 +48,8 @@ def pushforward(
         Called from outside: tangents of parameters that are changed in place are copied first.
     own_result : bool
         The caller changes the result in place, so its tangent must be laid out like it.
+    only_tangent : bool
+        Return ``value_dot`` alone; what only the value needs is left out.
     """
     resolved = replace(resolved, kinds=dict(resolved.kinds))
     function = resolved.function
@@ -59,8 +64,11 @@ def pushforward(
     dots, start = tangents_of_params(push, params, wanted, memory, public)
     body = push.block(function.body[:-1])
     value_dot = result_dot(push, last.value)
-    body = [*start, *body, n.Return(n.TupleExpr((last.value, value_dot)), line=last.line)]
-    return n.Function(name, [*params, *dots], cleaned(body, user_pure), (), function.line, function.filename)
+    results = value_dot if only_tangent else n.TupleExpr((last.value, value_dot))
+    body = [*start, *body, n.Return(results, line=last.line)]
+    return n.Function(
+        name, [*params, *dots], cleaned(body, user_pure, folds(push)), (), function.line, function.filename
+    )
 
 
 def tangents_of_params(
@@ -90,7 +98,19 @@ def parameters(function: n.Function) -> list[n.Param]:
     return [n.Param(c) for c in function.captures if c not in own] + [n.Param(p) for p in own]
 
 
-def cleaned(body: list[n.Stmt], user_pure: Callable[[Any], bool]) -> list[n.Stmt]:
+def folds(push: Push) -> Callable[[n.Expr], n.Expr]:
+    """What is simpler for what is known of values and tangents; a tangent of a real value may be complex."""
+    kinds = dict(push.resolved.kinds)
+    for x, dot in push.spelled.items():
+        kind = kinds.get(x)
+        if isinstance(kind, Num) and kind.field != "any":
+            kinds[dot] = Num("scalar" if kind.form == "python" else kind.form, "complex", kind.ndim)
+    return folder(kinds)
+
+
+def cleaned(
+    body: list[n.Stmt], user_pure: Callable[[Any], bool], fold: Callable[[n.Expr], n.Expr] = lambda e: e
+) -> list[n.Stmt]:
     purity = make_purity(user_pure)
 
     def pure(s: n.Stmt) -> bool:
@@ -101,5 +121,5 @@ def cleaned(body: list[n.Stmt], user_pure: Callable[[Any], bool]) -> list[n.Stmt
 
     with_tangents = Purity(pure, purity.check, purity.stand_in)
     for _ in range(2):
-        body = eliminate(propagate(body), set(), with_tangents)
+        body = eliminate(propagate(body, fold), set(), with_tangents)
     return body

@@ -22,7 +22,7 @@ from thunkad.kinds.lattice import Kind
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.optimise.dead import Purity, eliminate
 from thunkad.optimise.floats import identities
-from thunkad.optimise.purity import CHANGING, is_pure
+from thunkad.optimise.purity import CHANGING, CHECKING, is_pure
 from thunkad.runtime.arrays import conjugate
 from thunkad.runtime.cotangents import dense
 from thunkad.tangents import ZERO
@@ -41,6 +41,7 @@ def pasted(function: n.Function, choose: Choose) -> n.Function:
 class _Paste:
     def __init__(self, names: Names, choose: Choose) -> None:
         self.names, self.choose = names, choose
+        self.marks: dict[n.Handover, n.Handover] = {}  # what is pasted somewhere else has others
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         out: list[n.Stmt] = []
@@ -91,12 +92,15 @@ class _Paste:
                 new.line = s.line
                 out.append(new)
             else:
-                out.append(rebound(x, mapping))
+                out.append(rebound(x, mapping, self.marks))
 
 
-def rebound(s: n.Stmt, mapping: dict[str, n.Expr]) -> n.Stmt:
-    """A copy of ``s`` over other names; what its site says of operands by name no longer holds."""
+def rebound(s: n.Stmt, mapping: dict[str, n.Expr], marks: dict[n.Handover, n.Handover]) -> n.Stmt:
+    """A copy of ``s`` over other names and marks; what its site says of operands by name no longer holds."""
     new = walk.map_stmt(s, lambda e: walk.substitute(e, mapping), lambda i: mapping[i].id if i in mapping else i)  # type: ignore[union-attr]
+    for x in walk.statements([new]):
+        if isinstance(x.site, n.Handover):
+            x.site = marks.setdefault(x.site, n.Handover())
     return new
 
 
@@ -138,7 +142,7 @@ def pure(s: n.Stmt) -> bool:
         while type(root) is n.Attr:
             root = root.value
         name = e.func.name if type(e.func) in (n.Ref, n.Attr) else ""
-        changes = name in CHANGING or name.startswith("push") or _writes(e)
+        changes = name in CHANGING or name in CHECKING or name.startswith("push") or _writes(e)
         made_here = type(root) is n.Ref and not hasattr(root.value, "function")
         return made_here and not changes and not getattr(root.value, "__module__", "").startswith("numpy.random")
     return True

@@ -15,16 +15,18 @@ from typing import Any, Protocol
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
-from thunkad.forward.calls import BY_REFERENCE, EFFECT, Calls, Pushed, is_iterator
+from thunkad.forward.calls import BY_REFERENCE, EFFECT, TANGENT, Calls, Pushed, is_iterator
 from thunkad.forward.generate import cleaned, parameters, result_dot, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
-from thunkad.forward.push import TANGENT, Push
+from thunkad.forward.push import Push
+from thunkad.forward.residuals import Residuals
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Instance, Known, Num, Opaque
+from thunkad.optimise.dead import free_reads
 from thunkad.records import replace
 from thunkad.runtime.residuals import snapshot
 from thunkad.runtime.shadows import Shadows
@@ -148,6 +150,7 @@ def halves(
     original = {*resolved.kinds, *(p.name for p in parameters(function)), *walk.assigned(function.body)}
     push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
     push.calls = calls = HalvedCalls(push, callees)
+    push.residuals = Residuals(push, apart=True)
     params = parameters(function)
     dots, start = tangents_of_params(push, params, wanted, memory, public)
     body = push.block(function.body[:-1])
@@ -197,6 +200,10 @@ class Split:
         everything = list(walk.statements(body))
         self.count = Counter(params)
         self.count.update(w for s in everything for w in walk.writes(s))
+        for s in everything:
+            if type(s) in (n.For, n.While):  # what one iteration reads and the one before it has bound
+                inside = [x for block in walk.blocks(s) for x in block]
+                self.count.update(free_reads(inside) & walk.assigned(inside))
         self.read_by = Counter(r for s in everything for r in walk.reads(s))
         self.spread(everything)
         if self.tangents & original:

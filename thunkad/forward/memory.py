@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.writing import dispatched_writes, is_product
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Known, Num, Opaque
 from thunkad.records import field, record
+from thunkad.runtime import arrays, cotangents
 
 #: NumPy functions whose result may share memory with an argument.
 _VIEWS = frozenset(
@@ -128,6 +130,7 @@ def summary_of(resolved: Resolved, memory: Memory) -> Summary:
 class _Run:
     def __init__(self, resolved: Resolved, ask: Ask) -> None:
         self.resolved, self.ask, self.memory = resolved, ask, Memory()
+        self.residuals = residuals_of(resolved)
 
     def holds(self, x: str) -> bool:
         """Whether ``x`` may hold memory that can be shared."""
@@ -151,7 +154,12 @@ class _Run:
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
         site = self.resolved.sites.get(id(s))
-        if t is n.Assign:
+        handed_on = self.residuals.flows(s)
+        if handed_on is not None:
+            for target, names in handed_on:
+                for x in names:
+                    self.join(target, n.Name(x))
+        elif t is n.Assign:
             self.value(s.target, s.value, site)
         elif t is n.Unpack:
             for target in s.targets:
@@ -233,7 +241,7 @@ class _Run:
         if changes_first(site.callee) and operands:
             self.change(operands[0])
         if target is not None and not makes_fresh(site):
-            for a in operands:
+            for a in handed_on(site, operands):
                 self.join(target, a)
             if isinstance(site.callee, (n.Name, n.Attr)):
                 self.join(target, site.callee)
@@ -269,6 +277,27 @@ def makes_fresh(site: Site) -> bool:
         return True
     module = getattr(fn, "__module__", None) or ""
     return module.split(".")[0] in ("numpy", "math", "cmath", "scipy") and name not in _VIEWS and isinstance(name, str)
+
+
+def handed_on(site: Site, operands: list[n.Expr]) -> list[n.Expr]:
+    """The operands of a call whose memory its result may be: a helper that is linear hands on what it is linear in."""
+    if site.how != "rule" or site.entry is None or site.entry.layer != "library":
+        return operands
+    places = getattr(site.entry.function, "linear_in", None)
+    if places is not None:  # of two factors it makes something new
+        return operands[:1] if len(places) == 1 else []
+    return operands[:1] if any(site.callee is known for known in _LIKE) else operands
+
+
+#: Helpers that give their first argument the shape, type or structure of another one, which they only look at.
+_LIKE = (
+    arrays.unbroadcast,
+    arrays.stretch,
+    cotangents.dense,
+    cotangents.own,
+    cotangents.project,
+    cotangents.project_copy,
+)
 
 
 def hands_on(site: Site) -> bool:

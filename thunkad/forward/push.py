@@ -15,12 +15,14 @@ from thunkad.adjoint.forward import CHECKED
 from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
 from thunkad.analysis.activity import written
 from thunkad.analysis.aliases import aliases_of
+from thunkad.analysis.hidden import HINT, hidden_method
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.forward.calls import SPREAD, Calls, Pushed
+from thunkad.forward.calls import SPREAD, TANGENT, Calls, Pushed
 from thunkad.forward.changes import Changes
 from thunkad.forward.loops import as_value, changes_what_it_runs_over
 from thunkad.forward.memory import Memory
+from thunkad.forward.residuals import Residuals
 from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -41,8 +43,6 @@ SHADOW_METHODS: dict[str, tuple[int, ...]] = {
     "of": (), "add": (1,), "add_entry": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,), "take_entry": (),
     "collect": (), "whole": (1,), "add_slice": (), "numbers": (1,), "add_read": (3,), "expect": (),
 }  # fmt: skip
-#: Marks statements that only compute tangents: without an effect, so that they may be dropped.
-TANGENT = "tangent"
 #: Iterators whose items' tangents can be found one by one.
 LIVE_LOOPS = (enumerate, zip, reversed, dict.items, dict.values)
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
@@ -58,6 +58,7 @@ class Push:
         self.calls = Calls(self, callees)
         self.changes = Changes(self)
         self.spelled: dict[str, str] = {}
+        self.residuals = Residuals(self)
         self.out: list[n.Stmt] = []
         self.line = 0
 
@@ -160,6 +161,9 @@ class Push:
 
     def statement(self, s: Any) -> None:
         t = type(s)
+        if self.residuals.statement(s):
+            return
+        self.refuse_hidden(s)
         if t is n.Assign:
             self.assign(s)
         elif t is n.If:
@@ -191,6 +195,12 @@ class Push:
             self.effect(s)
         elif t is not n.Return:
             self.keep(s)
+
+    def refuse_hidden(self, s: n.Stmt) -> None:
+        """Refuse a statement for which a method of the user's runs unseen that changes what has a tangent."""
+        method = None if self.resolved.function.generated else hidden_method(self.resolved, s, self.moves)
+        if method is not None:
+            raise self.unsupported(f"{method}, which changes an object with a tangent, called unseen,", HINT)
 
     def assign(self, s: n.Assign) -> None:
         e, target = s.value, s.target
@@ -225,6 +235,8 @@ class Push:
             self.tangent(target, self.calls.closure(e), fresh=True)
         elif t is n.SetExpr and self.moves(e):
             raise self.unsupported("a set of values with tangents")
+        elif t is n.Call and site is not None and site.callee is arrays.zeros:  # made once more, with what is in it
+            self.tangent(target, e, fresh=True)
         else:
             self.tangent(target, self.dot(e) if t in (n.Name, n.Star) else ZERO_REF, fresh=t is n.Name)
 

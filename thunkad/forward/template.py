@@ -119,17 +119,18 @@ def _is_plain(forward: list[n.Stmt], value: n.Expr, entry: Entry, dots: dict[str
 
 
 def _linear(entry: Entry) -> ForwardTemplate:
-    """The rule of a helper that is linear in its first argument: the helper, applied to the tangent."""
-    helper: Any = entry.function.linear_helper  # type: ignore[union-attr]
+    """The rule of a helper that is linear in each of one or two arguments: the helper, applied to their tangents."""
+    rule: Any = entry.function
+    helper = rule.linear_helper
     parameters = list(inspect.signature(helper).parameters.values())
     if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters):
         raise NotInlineable("any number of arguments")
-    first, *rest = (n.Name(p.name) for p in parameters)
-    dot = n.Name(f"{first.id}_dot")
-    func = n.Ref(helper.__name__, helper)
-    return ForwardTemplate(
-        entry, (), n.Call(func, (first, *rest)), True, n.Call(func, (dot, *rest)), {first.id: dot.id}, linear=True
-    )
+    names = [p.name for p in parameters]
+    func, moving = n.Ref(helper.__name__, helper), [names[k] for k in rule.linear_in]
+    terms = [n.Call(func, tuple(n.Name(f"{p}_dot" if p == moved else p) for p in names)) for moved in moving]
+    tangent: n.Expr = terms[0] if len(terms) == 1 else n.Binary("+", *terms)
+    value = n.Call(func, tuple(map(n.Name, names)))
+    return ForwardTemplate(entry, (), value, True, tangent, {p: f"{p}_dot" for p in moving}, linear=True)
 
 
 def _elementwise(entry: Entry) -> ForwardTemplate:

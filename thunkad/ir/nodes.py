@@ -395,6 +395,11 @@ class Define(Stmt):
     function: Function
 
 
+class Handover:
+    """Marks, as their site, the statement that packs what an arm of the forward sweep hands over, and the one that
+    takes it apart in the same arm of the reverse sweep."""
+
+
 # ---------------------------------------------------------------- functions
 
 
@@ -411,7 +416,8 @@ class Param:
 class Function:
     """One function.  ``captures`` are the names of closure variables that come as leading parameters.
 
-    ``checkpoint``: it keeps nothing for the reverse sweep but its arguments, and is run again there.
+    ``checkpoint``: it keeps nothing for the reverse sweep but its arguments, and is run again there.  ``generated``: it
+    is code of the compiler's that is differentiated again.
     """
 
     name: str
@@ -421,3 +427,4 @@ class Function:
     line: int = 0
     filename: str = ""
     checkpoint: bool = False
+    generated: bool = False

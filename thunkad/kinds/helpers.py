@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Callable
+from typing import Any
+
 from thunkad.kinds import results
 from thunkad.kinds.lattice import (
     NUMERIC,
@@ -16,7 +20,21 @@ from thunkad.kinds.lattice import (
     item_of,
     join_fields,
 )
-from thunkad.runtime import arrays, cotangents, dots, elements, segments, shadows
+from thunkad.runtime import (
+    arrays,
+    cotangents,
+    dot_changes,
+    dots,
+    elements,
+    indexing,
+    joining,
+    products,
+    reductions,
+    segments,
+    shadows,
+    shaping,
+    uniform,
+)
 from thunkad.runtime.accumulate import accumulate
 from thunkad.tangents import unthunk
 
@@ -85,6 +103,34 @@ def _items(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     return Sequence(item_of(args[0]))
 
 
+def _bar_of(place: int) -> Callable[[list[Kind], dict[str, Kind]], Kind]:
+    """The cotangent of argument ``place``: of its form, and of a field that all arguments have a say in."""
+
+    def kind(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+        numbers = [a for a in args if isinstance(a, Num)]
+        x = args[place] if place < len(args) else UNKNOWN
+        if not isinstance(x, Num):
+            return UNKNOWN
+        field = "real"
+        for a in numbers:
+            field = join_fields(field, "real" if a.is_real else a.field)
+        return Num("scalar" if x.form == "python" else x.form, field, x.ndim)
+
+    return kind
+
+
+def _cotangents(*modules: types.ModuleType) -> dict[Any, Any]:
+    """The helpers of these modules that compute the cotangent of the one argument of which they read only the shape."""
+    found = {}
+    for f in (f for module in modules for f in vars(module).values() if isinstance(f, types.FunctionType)):
+        params = f.__code__.co_varnames[: f.__code__.co_argcount]
+        shaped: tuple[str, ...] = getattr(f, "shape_only", ())
+        if len(shaped) == 1 and params[0] == "y_bar" and f.__name__.endswith(("_bar", "_share", "reshape_like")):
+            found[f] = _bar_of(params.index(shaped[0]))
+    return found
+
+
+results.RESULT_OF_HELPER.update(_cotangents(indexing, products, reductions, shaping, uniform))
 results.RESULT_OF_HELPER.update(
     {
         arrays.unbroadcast: _like_second,
@@ -117,5 +163,13 @@ results.RESULT_OF_HELPER.update(
         segments.checkpointed: _items,
         segments.segments: lambda args, kwargs: Sequence(Tuple((PY_INT, PY_INT))),
         unthunk: _first,
+        uniform.share: _first,
+        dot_changes.array_dot: lambda args, kwargs: _like_second(args, {}) if len(args) == 2 else NUMERIC,
+        joining.fill_bar: _like_second,
+        joining.fill_dot: lambda args, kwargs: _like_second([args[0], args[-1]], {}),
+        shaping.transpose_bar: _first,
+        shaping.rollaxis_bar: _first,
+        shaping.astype_dot: _first,
+        uniform.fitted: lambda args, kwargs: _like_second([args[0], args[-1]], {}),
     }
 )

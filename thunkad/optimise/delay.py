@@ -78,7 +78,10 @@ def _is_step(s: n.Stmt) -> bool:
     if isinstance(site, Site):
         numbers = all(isinstance(k, (Num, Opaque)) for k in site.kinds) and site.how in ("rule", "constant")
         elementwise = isinstance(site.callee, np.ufunc) and site.callee.signature is None
-        return numbers and elementwise and type(s.value) in (n.Binary, n.Unary, n.Call) and not site.kwargs
+        if not elementwise:
+            return False
+        step = type(s.value) in (n.Binary, n.Unary) or (type(s.value) is n.Call and len(site.args) == site.callee.nin)
+        return numbers and step and not site.kwargs
     return is_bar(s.target) and type(s.value) in (n.Binary, n.Unary) and all(map(_is_plain, walk.parts(s.value)))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.sites import Site
+from thunkad.analysis.writing import writes
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Kind, Num, Opaque, Sequence, Tuple
 from thunkad.optimise.dead import Purity
@@ -27,6 +28,8 @@ CHANGING = frozenset(
      "update", "update_entry", "update_attribute", "pull", "pull_kept", "pull_shared", "pull_packed",
      "pull_shared_packed", "set_entry", "set_field", "change_dot", "next_dot", "enter", "entered", "leave")
 )  # fmt: skip
+#: Those that refuse a result that is no number.
+CHECKING = frozenset(("scalar_seed", "aux_seed"))
 _WHOLE_REDUCTIONS = (np.sum, np.mean, np.std, np.var, np.prod)
 
 
@@ -48,7 +51,7 @@ def is_pure(e: n.Expr, site: Site | None, user_pure: Callable[[Any], bool]) -> b
         return t is not n.Compare or site is None or all(isinstance(k, (Num, Opaque)) for k in site.kinds)
     if site is None:
         return _helper_is_pure(e)
-    if t is n.Call and _is_changing_helper(site.callee):
+    if t is n.Call and (_is_changing_helper(site.callee) or writes(site, e)):
         return False
     if site.how in ("rule", "constant") and t in (n.Binary, n.Unary, n.Attr, n.Inplace):
         return t is not n.Inplace

@@ -14,10 +14,10 @@ from thunkad.ir import walk
 FEWEST = 16
 
 
-def release(block: list[n.Stmt], is_array: Callable[[str], bool]) -> list[n.Stmt]:
+def release(block: list[n.Stmt], is_array: Callable[[str], bool], fewest: int = FEWEST) -> list[n.Stmt]:
     """``block`` (a function's body) with ``del`` after the last statement that uses an array made in it."""
     made = {w for s in block for w in walk.writes(s) if type(s) in (n.Assign, n.Unpack) and is_array(w)}
-    if len(made - _stand_ins(block)) < FEWEST:
+    if len(made - _stand_ins(block)) < fewest:
         return block
     last: dict[str, int] = {}
     for k, s in enumerate(block):

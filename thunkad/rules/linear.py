@@ -36,8 +36,9 @@ def _register(helper: Callable[..., Any], other: int | None) -> None:
             total = add(total, helper(first, *rest[:other], other_dot, *rest[other + 1 :]))
         return helper(first, *rest), total
 
-    if other is None:
-        _.linear_helper = helper  # type: ignore[attr-defined]  # what the compiler needs to paste the rule
+    # what the compiler needs to paste the rule
+    _.linear_helper = helper  # type: ignore[attr-defined]
+    _.linear_in = (0,) if other is None else (0, other + 1)  # type: ignore[attr-defined]
 
 
 def jointly_linear(helper: Callable[..., Any], *params: str) -> None:

@@ -13,11 +13,7 @@ from thunkad.tangents import NO_TANGENT, AbstractZero
 def directions(args: tuple[Any, ...], number: int, unit: complex | None = None) -> list[tuple[Any, ...]]:
     """Tangents for all arguments, one set for each element of argument ``number``: ``unit`` there, zero elsewhere."""
     x = args[number]
-    if not isinstance(x, (float, int, complex, np.ndarray, np.generic)):
-        raise ArgumentError(
-            "a Jacobian by forward mode and a Hessian need an argument that is a number or an array",
-            hint="put the parameters into one array, or use mode='reverse'",
-        )
+    check_columns(x)
     if unit is None and np.iscomplexobj(x):
         raise ArgumentError(
             "a Hessian by complex numbers, and a derivative of a Jacobian by them, is not one matrix",
@@ -30,6 +26,27 @@ def directions(args: tuple[Any, ...], number: int, unit: complex | None = None) 
         basis = basis * unit
     before, after = (None,) * number, (None,) * (len(args) - number - 1)
     return [(*before, np.reshape(row, shape) if shape else row[0], *after) for row in basis]
+
+
+def check_columns(x: Any) -> None:
+    """Refuse what has no elements to take derivatives by."""
+    if not isinstance(x, (float, int, complex, np.ndarray, np.generic)):
+        raise ArgumentError(
+            "a Jacobian by forward mode and a Hessian need an argument that is a number or an array",
+            hint="put the parameters into one array; a Jacobian may go by mode='reverse', a Hessian by lists and dicts",
+        )
+
+
+def joined(parts: list[Any], shape: tuple[int, ...]) -> Any:
+    """Blocks of columns as one array whose last axes are ``shape``, entry by entry for a result of several parts."""
+    like = parts[0]
+    if isinstance(like, (list, tuple)):
+        made = [joined([p[k] for p in parts], shape) for k in range(len(like))]
+        return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
+    if isinstance(like, dict):
+        return {k: joined([p[k] for p in parts], shape) for k in like}
+    whole = np.ascontiguousarray(like) if len(parts) == 1 else np.concatenate(parts, axis=-1)
+    return np.reshape(whole, (*like.shape[:-1], *shape))
 
 
 def side_by_side(columns: list[Any], shape: tuple[int, ...]) -> Any:

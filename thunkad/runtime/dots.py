@@ -203,10 +203,12 @@ def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
     x_dot = unthunk(x_dot)
     if x_dot is None or isinstance(x_dot, AbstractZero):
         return ZERO
+    if isinstance(x, (np.ndarray, float, int, np.generic)) and np.iscomplexobj(x_dot) and not np.iscomplexobj(x):
+        raise CotangentError(f"the tangent for {what} is complex and the value real")
     if isinstance(x, np.ndarray):
         if np.shape(x_dot) != x.shape:
             raise CotangentError(f"the tangent for {what} has shape {np.shape(x_dot)} and the value {x.shape}")
-        return np.asarray(x_dot, dtype=np.result_type(np.asarray(x_dot).dtype, np.float16))
+        return laid_out(np.asarray(x_dot, dtype=np.result_type(np.asarray(x_dot).dtype, np.float16)), x)
     if is_duck(type(x)):
         if np.shape(x_dot) != x.shape:
             raise CotangentError(f"the tangent for {what} has shape {np.shape(x_dot)} and the value {x.shape}")
@@ -231,6 +233,15 @@ def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
         fields = {k: tangent_for(d, getattr(x, k), f"{what}.{k}") for k, d in fields_of(x_dot).items()}
         return Tangent(type(x), fields)
     raise CotangentError(f"{what} has no tangent: it is {describe(x)}")
+
+
+def laid_out(x_dot: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A tangent in the memory layout of ``x``: what shares memory with ``x`` is found at the same place of both."""
+    if x.flags.c_contiguous or not x_dot.flags.c_contiguous:
+        return x_dot
+    made = np.empty_like(x, dtype=x_dot.dtype, subok=False)
+    made[...] = x_dot
+    return made
 
 
 def outward(y_dot: Any, y: Any) -> Any:

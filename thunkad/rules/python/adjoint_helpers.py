@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from thunkad.rules.library import alternative, frule, non_differentiable
 from thunkad.rules.linear import jointly_linear, linear
-from thunkad.runtime import arrays, cotangents, dots, elements, moves, piecewise, shadows, shapes, sharing
+from thunkad.runtime import arrays, cotangents, dot_changes, dots, elements, moves, piecewise, shadows, shapes, sharing
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import outward, view_like
@@ -22,6 +22,7 @@ jointly_linear(elements.found_dot, "mapping_dot", "default_dot")
 jointly_linear(elements.split_starred_dot, "value_dot")
 jointly_linear(elements.complex_dot, "real_dot", "imag_dot")
 jointly_linear(piecewise.where_dot, "x_dot", "y_dot")
+linear(dot_changes.array_dot)
 linear(shadows.take_stored, shadows.keep, shadows.structure)
 linear(moves.take_moved, moves.chosen, moves.scattered, moves.the_array)
 non_differentiable(moves.moves, moves.put_moves, moves.spread)

@@ -58,6 +58,31 @@ def numeric_function(fn: Any, kinds: Sequence[Kind]) -> Any:
     return function if all(isinstance(kind, Num) for kind in kinds) else None
 
 
+def with_list(operator_: Callable[..., Any], function: Callable[..., Any], kind: type) -> None:
+    """An operator on an array and a list or tuple is NumPy's, which makes an array of it."""
+
+    @alternative(operator_, types=(np.ndarray, kind))
+    def array_first(a, b):
+        return function(a, np.array(b))
+
+    @alternative(operator_, types=(kind, np.ndarray))
+    def array_last(a, b):
+        return function(np.array(a), b)
+
+
+for _operator in (
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.pow,
+    operator.matmul,
+):
+    for _kind in (list, tuple):
+        with_list(_operator, OPERATORS[_operator], _kind)
+
 non_differentiable(
     operator.eq,
     operator.ne,
