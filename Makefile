@@ -69,6 +69,7 @@ bench: setup
 	$(RUN) benchmarks/matrix_chain.py
 	$(RUN) benchmarks/memory.py
 	$(RUN) benchmarks/third_derivative.py
+	$(RUN) benchmarks/hvp.py
 	$(RUN) benchmarks/mutation_loop.py
 
 clean:
