@@ -354,7 +354,11 @@ class IndexStep(Step):
             return
         kind = bars.kind(self.source)
         in_place = (
-            isinstance(kind, Num) and kind.form == "array" and is_basic_index(self.index_kind) and not bar.maybe_zero
+            isinstance(kind, Num)
+            and kind.form == "array"
+            and kind.field != "any"  # a real buffer takes the real part only
+            and is_basic_index(self.index_kind)
+            and not bar.maybe_zero
         )
         value = bars.stable(bar.expr, [n.Name(self.source)] * 2)
         buffer = bars.buffer(self.source)

@@ -38,6 +38,7 @@ from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.runtime.checked import read_only
+from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
 from thunkad.source.wrapped import python_function
@@ -280,8 +281,10 @@ class Pull:
             return self.world.dispatch_shared.private(fn, args, kwargs)
         value, saved = self.begin(pair, Site("inside", fn, kinds=kinds), fn, values)
         packed = {k: v for k, v in bound.arguments.items() if signature.parameters[k].kind.name.startswith("VAR_")}
+        is_real = is_real_number(value)
 
         def back(value_bar: Any) -> Cotangents:
+            value_bar = real_part(value_bar) if is_real else value_bar
             by_name = self.cotangents_of(pair, demand, saved, value_bar, packed)
             return NO_TANGENT, *back_to_call(signature, by_name, args, kwargs)
 
@@ -333,10 +336,12 @@ class Pull:
         site = Site("lifted", n.Closure(function, ()), kinds=kinds)
         value, saved = self.begin(pair, site, owner, tuple(values[name] for name in names))
         packed = {p.name: values[p.name] for p in function.params if p.kind.startswith("var_")}
+        is_real = is_real_number(value)
 
         def back(value_bar: Any) -> Cotangents:
             if not demand and self.world.captured is None:
                 return _nothing(args)
+            value_bar = real_part(value_bar) if is_real else value_bar
             by_name = self.cotangents_of(pair, demand, saved, value_bar, packed)
             positional = [by_name.get(name, NO_TANGENT) for name in names[: len(args)]]
             return NO_TANGENT, positional, {k: by_name.get(k, NO_TANGENT) for k in kwargs}

@@ -36,7 +36,10 @@ from thunkad.kinds.lattice import (
 
 _COMPLEX_RESULTS = {np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft,
                     np.fft.rfft2, np.fft.rfftn, np.fft.ihfft}  # fmt: skip
-_REAL_RESULTS = {np.real, np.imag, np.angle, np.fft.irfft, np.fft.irfft2, np.fft.irfftn, np.fft.hfft, np.linalg.norm}
+_REAL_RESULTS = {np.real, np.imag, np.angle, np.fft.irfft, np.fft.irfft2, np.fft.irfftn, np.fft.hfft, np.linalg.norm,
+                 np.linalg.vector_norm, np.linalg.matrix_norm, np.linalg.cond, np.linalg.svdvals, np.linalg.eigvalsh,
+                 np.var, np.std, np.nanvar, np.nanstd}  # fmt: skip
+_PARTLY_REAL_RESULTS = {np.linalg.eigh, np.linalg.svd, np.linalg.slogdet, np.linalg.lstsq}
 _REDUCTIONS = {np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.std, np.var, np.median, np.ptp,
                np.nansum, np.nanmean, np.nanmax, np.nanmin, np.linalg.norm, np.average, np.any, np.all, np.argmax,
                np.argmin}  # fmt: skip
@@ -282,7 +285,7 @@ def _numpy(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         field = "complex"
     elif fn in _REAL_RESULTS:
         field = "real"
-    elif fn in (np.linalg.eig, np.linalg.eigvals, np.roots):
+    elif fn in (np.linalg.eig, np.linalg.eigvals, np.roots) or (fn in _PARTLY_REAL_RESULTS and field == "complex"):
         field = "any"
     elif fn in _INT_RESULTS and fn is not np.arange:
         return Num("any", "int")
@@ -399,9 +402,8 @@ _KEEP_ARRAYS = (np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_lik
 def _array_method(name: str, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     function = getattr(np, name, None)
     if name in ("item", "tolist"):
-        field = _field_of(args[0])
-        return Num("python", field) if name == "item" else UNKNOWN
-    if name == "astype":
+        return Num("python", _field_of(args[0])) if name == "item" else UNKNOWN
+    if name == "astype" or (name == "view" and (kwargs or len(args) > 1)):
         return NUMERIC if isinstance(args[0], Num) and args[0].form == "any" else ARRAY
     if name in ("copy", "transpose", "swapaxes", "view", "__copy__", "conj", "conjugate", "round"):
         return args[0]

@@ -16,6 +16,11 @@ def real_part(t: Any) -> Any:
     return np.real(t) if np.iscomplexobj(t) else t
 
 
+def is_real_number(x: Any) -> bool:
+    """Whether ``x`` is a real floating-point number, or an array of these."""
+    return isinstance(x, float) or (isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind == "f")
+
+
 def in_field_of(t: Any, x: Any) -> Any:
     """``t``, without its imaginary part where ``x`` is real."""
     return t if np.iscomplexobj(x) else real_part(t)

@@ -12,6 +12,7 @@ from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedD
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.runtime.attributes import check_read
+from thunkad.runtime.complex import real_part
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
@@ -76,6 +77,7 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
     if is_duck(type(x_bar)) and all(map(_takes_all, _parts(index))):
         return x_bar + np.reshape(v, x_bar.shape)
     if isinstance(x_bar, np.ndarray) or is_duck(type(x_bar)):
+        v = v if np.iscomplexobj(x_bar) else real_part(v)
         if _gathers(index):
             np.add.at(x_bar, index, v)
         else:
@@ -94,7 +96,7 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
     if isinstance(x_bar, tuple):
         x_bar[index]  # raises as it does in the user's function
         return tuple(index_add(list(x_bar), index, v))
-    return x_bar + v  # a number that was indexed with () or ...
+    return x_bar + np.sum(v)  # a number that was indexed with (), ... or None
 
 
 def _gathers(index: Any) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero
+from thunkad.runtime.complex import real_part
 from thunkad.runtime.linalg import hermitian_part, real_if
 from thunkad.runtime.products import conjugate_transpose
 
@@ -273,7 +274,7 @@ def svd_bar(y_bar: Any, y: Any, a: Any, compute_uv: bool = True, hermitian: bool
     """The cotangent of ``a`` in ``y = np.linalg.svd(a, …)``, whatever it returned."""
     if not compute_uv:
         return svdvals_bar(y_bar, a, hermitian)
-    u_bar, s_bar, vh_bar = y_bar
+    u_bar, s_bar, vh_bar = y_bar[0], real_part(y_bar[1]), y_bar[2]
     u, s, vh = y
     size = s.shape[-1]
     u, u_bar = _thin(u, u_bar, size)
@@ -351,7 +352,7 @@ def _with_complement(full: Any, thin: Any, thin_dot: Any) -> Any:
 def svdvals_bar(y_bar: Any, a: Any, hermitian: bool = False) -> Any:
     """The cotangent of ``a`` in ``y = np.linalg.svdvals(a)``."""
     u, _, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
-    a_bar = (u * y_bar[..., None, :]) @ vh
+    a_bar = (u * real_part(y_bar)[..., None, :]) @ vh
     return hermitian_part(a_bar) if hermitian else a_bar
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, stretch, unbroadcast, zeros
+from thunkad.runtime.complex import in_field_of
 from thunkad.runtime.cotangents import add, entry, like
 from thunkad.runtime.ducks import is_duck
 from thunkad.tangents import NO_TANGENT, ZERO
@@ -158,7 +159,7 @@ def extremum_bars(y_bar: Any, y: Any, args: Sequence[Any]) -> tuple[Any, ...]:
         return (zeros(iterable),)  # it was the default
     if isinstance(iterable, np.ndarray):
         x_bar = zeros(iterable)
-        x_bar[position_of(y, iterable)] = y_bar
+        x_bar[position_of(y, iterable)] = in_field_of(y_bar, x_bar)
         return (x_bar,)
     return (elements_bar(_one_hot(y_bar, position_of(y, iterable), len(iterable)), iterable),)
 

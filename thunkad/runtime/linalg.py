@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import is_zero, shape_only, unbroadcast
+from thunkad.runtime.complex import real_part
 from thunkad.runtime.products import conjugate_transpose
 
 
@@ -111,7 +112,7 @@ def det_dot(y: Any, a: Any, a_dot: Any) -> Any:
 
 def slogdet_bar(y_bar: Any, y: Any, a: Any) -> Any:
     """The cotangent of ``a`` in ``y = np.linalg.slogdet(a)``; the sign contributes for complex matrices only."""
-    sign_bar, log_bar = y_bar
+    sign_bar, log_bar = y_bar[0], real_part(y_bar[1])
     weight = np.zeros_like(y[1]) if is_zero(log_bar) else log_bar
     if not is_zero(sign_bar) and np.iscomplexobj(a):
         weight = weight + 1j * np.imag(sign_bar * np.conjugate(y[0]))
@@ -157,7 +158,7 @@ def _lstsq_inverse(a: Any, rcond: Any) -> Any:
 
 def lstsq_bars(y_bar: Any, y: Any, a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any]:
     """The cotangents of ``a`` and ``b`` in ``y = np.linalg.lstsq(a, b, rcond)``."""
-    x_bar, residual_bar, _, s_bar = y_bar
+    x_bar, residual_bar, s_bar = y_bar[0], real_part(y_bar[1]), real_part(y_bar[3])
     a, b = np.asarray(a), np.asarray(b)
     columns = b[:, None] if b.ndim == 1 else b
     x = np.reshape(y[0], (a.shape[1], columns.shape[1]))

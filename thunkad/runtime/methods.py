@@ -8,6 +8,7 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, zeros
+from thunkad.runtime.complex import real_part
 from thunkad.runtime.subclasses import check_class
 from thunkad.tangents import ZERO
 
@@ -72,7 +73,7 @@ def view_bar(y_bar: Any, a: Any, y: Any) -> Any:
     if np.iscomplexobj(a) == np.iscomplexobj(y):
         return y_bar
     if np.iscomplexobj(a):
-        return y_bar[..., ::2] + 1j * y_bar[..., 1::2]
+        return real_part(y_bar[..., ::2]) + 1j * real_part(y_bar[..., 1::2])
     return np.reshape(np.stack([np.real(y_bar), np.imag(y_bar)], axis=-1), np.shape(a))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import is_zero, shape_only
+from thunkad.runtime.complex import real_part
 from thunkad.runtime.ducks import as_array
 from thunkad.runtime.products import conjugate_transpose
 from thunkad.tangents import NO_TANGENT, ZERO
@@ -90,6 +91,7 @@ def norm_gradient(y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: b
 
 def norm_bar(y_bar: Any, y: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The cotangent of ``x`` in ``y = np.linalg.norm(x, ord, axis, keepdims)``."""
+    y_bar = real_part(y_bar)
     if ord is None and axis is None and not keepdims:
         return as_array(x) * (y_bar / y if y else y_bar * 0)
     return _kept(y_bar, _axes(x, ord, axis), keepdims) * norm_gradient(y, x, ord, axis, keepdims)
@@ -132,7 +134,7 @@ def _along(gradient: Any, x_dot: Any, axes: tuple[int, ...], keepdims: bool) -> 
 def vector_norm_bar(y_bar: Any, y: Any, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The cotangent of ``x`` in ``y = np.linalg.vector_norm(x, …)``, which takes all ``axis`` as one vector."""
     axes = _axes(x, ord, axis)
-    return _kept(y_bar, axes, keepdims) * vector_norm_gradient(_kept(y, axes, keepdims), as_array(x), ord, axes)
+    return _kept(real_part(y_bar), axes, keepdims) * vector_norm_gradient(_kept(y, axes, keepdims), as_array(x), ord, axes)
 
 
 def vector_norm_dot(y: Any, x: Any, x_dot: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
@@ -164,7 +166,7 @@ def cond_gradient(y: Any, x: Any, p: Any = None) -> Any:
 
 def cond_bar(y_bar: Any, y: Any, x: Any, p: Any = None) -> Any:
     """The cotangent of ``x`` in ``y = np.linalg.cond(x, p)``."""
-    return _as_norms(y_bar) * cond_gradient(y, x, p)
+    return _as_norms(real_part(y_bar)) * cond_gradient(y, x, p)
 
 
 def cond_dot(y: Any, x: Any, x_dot: Any, p: Any = None) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, expand, is_zero, rounds, shape_only, zeros
+from thunkad.runtime.complex import real_part
 from thunkad.runtime.ducks import as_array
 from thunkad.tangents import ZERO
 
@@ -77,7 +78,7 @@ def var_bar(
     """The cotangent of ``a`` for ``np.var``."""
     if dtype is not None and rounds(a, dtype):
         return zeros(a)
-    return expand(y_bar, a, axis, keepdims) * var_slope(a, axis, ddof, where)
+    return expand(real_part(y_bar), a, axis, keepdims) * var_slope(a, axis, ddof, where)
 
 
 def var_dot(
