@@ -462,6 +462,7 @@ for ufunc in (getattr(np, name) for name in OF_NUMBERS.split()):
     composed(ufunc.accumulate, POSITIVE, axis=1)
     if ufunc not in (np.power, np.arctan2):
         composed(ufunc.reduce, POSITIVE, axis=1)
+        composed(ufunc.reduce, POSITIVE, axis=1, where=POSITIVE > np.median(POSITIVE), initial=1.5)
         composed(ufunc.reduceat, POSITIVE, [0, 2, 1], axis=1)
 composed(np.ldexp.outer, V, np.array([1, 2]))
 

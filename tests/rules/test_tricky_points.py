@@ -80,6 +80,8 @@ REDUCTIONS = {
     "sort of equals": (lambda x: np.sort(x)[0], ([2.0, 1.0, 1.0],), ([0.0, 1.0, 0.0],)),
     "norm at zero": (np.linalg.norm, (ZERO,), ([0.0, 0.0],)),
     "norm of order 3 at zero": (lambda x: np.linalg.norm(x, 3), (ZERO,), ([0.0, 0.0],)),
+    "norm of order -1 with a zero": (lambda x: np.linalg.norm(x, -1), ([0.5, 0.0, -2.0],), ([0.0, 0.0, 0.0],)),
+    "norm of order -2 with a zero": (lambda x: np.linalg.vector_norm(x, ord=-2), ([0.0, 2.0],), ([0.0, 0.0],)),
     "norm of order 1": (lambda x: np.linalg.norm(x, 1), ([0.0, -2.0],), ([0.0, -1.0],)),
     "largest of equals": (lambda x: np.linalg.norm(x, np.inf), ([2.0, -2.0],), ([0.5, -0.5],)),
     "how many are not zero": (lambda x: np.linalg.norm(x, 0), ([2.0, -2.0],), ([0.0, 0.0],)),
@@ -132,6 +134,14 @@ def test_tangents(row):
         _, value_dot = ad.jvp(called(f, len(args)), args, tuple(dot if j == k else None for j in range(len(args))))
         found = 0.0 if isinstance(value_dot, (ad.ZeroTangent, ad.NoTangent)) else value_dot
         np.testing.assert_allclose(found, np.real(np.sum(np.conj(want) * dot)), rtol=1e-12, atol=1e-15)
+
+
+def test_transform_over_an_axis_twice():
+    x = np.arange(12.0).reshape(3, 4)
+    twice = ad.grad(lambda x: np.sum(np.fft.fftn(x, axes=(0, 0)).real * x))(x)
+    np.testing.assert_allclose(twice, ad.grad(lambda x: np.sum(np.fft.fft(np.fft.fft(x, axis=0), axis=0).real * x))(x))
+    with pytest.raises(ad.NotImplementedDerivativeError, match="over an axis twice"):
+        ad.grad(lambda x: np.sum(np.fft.fftn(x, s=(4, 3), axes=(0, 0)).real))(x)
 
 
 def test_what_has_no_tangent():

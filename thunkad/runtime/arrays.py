@@ -40,7 +40,7 @@ def sum_of(t_bar: Any, **how: Any) -> Any:
 def stretch(t_dot: Any, result: Any) -> Any:
     """Broadcast a tangent to the shape of ``result`` (only its shape is read)."""
     shape = np.shape(result)
-    if np.shape(t_dot) == shape or isinstance(t_dot, NotImplementedTangent):
+    if np.shape(t_dot) == shape or isinstance(t_dot, (NotImplementedTangent, AbstractZero)):
         return t_dot
     return np.broadcast_to(t_dot, shape)
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.arrays import is_zero
+from thunkad.tangents import ZERO
 
 
 def all_axes(first: int, count: int) -> tuple[int, ...]:
@@ -27,6 +29,18 @@ def piece_conditions(x: Any, condlist: Any, functions: int) -> list[Any]:
             "are expected"
         )
     return conditions
+
+
+def placed(piece: Any, condition: Any) -> Any:
+    """The values ``piece`` at the places where ``condition`` holds, zero elsewhere."""
+    y = np.zeros_like(piece, shape=np.shape(condition))
+    y[condition] = piece
+    return y
+
+
+def placed_dot(piece_dot: Any, condition: Any) -> Any:
+    """The tangent of ``placed(piece, condition)``."""
+    return ZERO if is_zero(piece_dot) else placed(piece_dot, condition)
 
 
 def check_elementwise(function: Any, args: Any, kwargs: Any) -> None:

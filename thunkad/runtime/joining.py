@@ -141,7 +141,7 @@ def _nested_ndim(object: Any) -> int:
 def nested_dot(object_dot: Any, object: Any, y: Any) -> Any:
     """The tangent of ``y``, an array made of ``object``: of its shape and (if that is inexact) type."""
     if is_zero(object_dot):
-        return ZERO
+        return zeros(y)
     if np.asarray(y).dtype.kind not in "fc":
         if np.asarray(object).dtype.kind in "fc":
             return ZERO
@@ -160,7 +160,9 @@ def fill_bar(y_bar: Any, fill_value: Any, y: Any) -> Any:
 @shape_only("y")
 def fill_dot(fill_value_dot: Any, fill_value: Any, y: Any) -> Any:
     """The tangent of an array ``y`` filled with a value."""
-    return ZERO if rounds(fill_value, y.dtype) else np.broadcast_to(fill_value_dot, np.shape(y))
+    if is_zero(fill_value_dot) or rounds(fill_value, y.dtype):
+        return ZERO
+    return np.broadcast_to(fill_value_dot, np.shape(y))
 
 
 def brackets_bar(y_bar: Any, brackets: Any, key: Any) -> Any:

@@ -41,7 +41,9 @@ def vector_norm_gradient(y: Any, x: Any, ord: Any, axis: Any) -> Any:
     if ord == np.inf or ord == -np.inf:
         return direction(x) * _shared(np.abs(x) == y, axis)
     ratio = np.abs(x) / np.where(y == 0, 1, y)
-    still = ratio == 0  # negative powers of zero: the limit is not finite, the entry gets nothing
+    still = (ratio == 0) | (
+        y == 0
+    )  # negative powers of zero: the entry gets nothing; where one made y zero, no entry does
     return direction(x) * np.where(still, 0, np.where(still, 1, ratio) ** (ord - 1))
 
 
@@ -134,7 +136,9 @@ def _along(gradient: Any, x_dot: Any, axes: tuple[int, ...], keepdims: bool) -> 
 def vector_norm_bar(y_bar: Any, y: Any, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The cotangent of ``x`` in ``y = np.linalg.vector_norm(x, …)``, which takes all ``axis`` as one vector."""
     axes = _axes(x, ord, axis)
-    return _kept(real_part(y_bar), axes, keepdims) * vector_norm_gradient(_kept(y, axes, keepdims), as_array(x), ord, axes)
+    return _kept(real_part(y_bar), axes, keepdims) * vector_norm_gradient(
+        _kept(y, axes, keepdims), as_array(x), ord, axes
+    )
 
 
 def vector_norm_dot(y: Any, x: Any, x_dot: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
@@ -144,7 +148,7 @@ def vector_norm_dot(y: Any, x: Any, x_dot: Any, axis: Any = None, keepdims: bool
 
 
 def _as_norms(y: Any) -> Any:
-    return as_array(y)[..., None, None]
+    return np.expand_dims(y, (-2, -1))
 
 
 def cond_gradient(y: Any, x: Any, p: Any = None) -> Any:

@@ -46,6 +46,8 @@ def mean_bar(y_bar: Any, a: Any, axis: Any = None, keepdims: Any = False, where:
 
 def sum_dot(a_dot: Any, a: Any, axis: Any = None, keepdims: Any = False, where: Any = True, dtype: Any = None) -> Any:
     """The tangent of ``np.sum``; zero for a sum that rounds to integers."""
+    if is_zero(a_dot):
+        return ZERO
     chosen = {} if where is True else {"where": where}
     y_dot = np.sum(a_dot, axis=axis, keepdims=keepdims, **chosen)
     return y_dot if dtype is None or not rounds(a, dtype) else y_dot * 0
@@ -237,7 +239,7 @@ def aligned_weights(weights: Any, a: Any, axis: Any) -> Any:
     if np.shape(weights) == np.shape(a) or axis is None:
         return as_array(weights)
     axes = [k % np.ndim(a) for k in (axis if isinstance(axis, tuple) else (axis,))]
-    ordered = np.transpose(weights, np.argsort(axes))
+    ordered = np.transpose(np.asarray(weights), np.argsort(axes))
     return np.reshape(ordered, [np.shape(a)[k] if k in axes else 1 for k in range(np.ndim(a))])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import conjugate, shape_only
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -41,6 +42,10 @@ def _axes(a: Any, s: Any, axes: Any) -> tuple[int, ...]:
     """The axes that an n-dimensional transform runs over."""
     if axes is None:
         return tuple(range(np.ndim(a))) if s is None else tuple(range(-len(s), 0))
+    if s is not None and len({axis % np.ndim(a) for axis in axes}) < len(axes):
+        raise NotImplementedDerivativeError(
+            "a Fourier transform that goes over an axis twice, with s=, has no reverse rule; write two transforms"
+        )
     return tuple(axes)
 
 

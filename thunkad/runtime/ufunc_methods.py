@@ -27,6 +27,21 @@ def front_shape(x: Any, axis: Any) -> tuple[int, ...]:
     return (int(np.prod([shape[k] for k in first], dtype=int)), *(n for k, n in enumerate(shape) if k not in first))
 
 
+def front_rows(where: Any, x: Any, axis: Any) -> Any:
+    """The mask ``where`` of ``x``, with the axes that ``axis`` means first, as one."""
+    mask = np.broadcast_to(where, np.shape(x))
+    return np.reshape(np.transpose(mask, front_order(x, axis)), front_shape(x, axis))
+
+
+def start_of(function: np.ufunc, initial: Any) -> Any:
+    """What ``function.reduce`` with a mask starts from."""
+    if initial is np._NoValue and function.identity is not None:  # type: ignore[attr-defined]
+        return function.identity
+    if initial is np._NoValue or initial is None:  # type: ignore[attr-defined]
+        function.reduce(np.ones(1), initial=None, where=np.ones(1, bool))  # raises
+    return initial
+
+
 def segments(indices: Any, length: int) -> list[tuple[int, int]]:
     """Where each segment of ``ufunc.reduceat`` starts and ends."""
     starts = [int(k) for k in indices]

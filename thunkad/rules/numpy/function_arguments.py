@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thunkad.rules.library import alternative, non_differentiable
-from thunkad.runtime.function_arguments import all_axes, check_elementwise, piece_conditions
+from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.runtime.arrays import unbroadcast
+from thunkad.runtime.function_arguments import all_axes, check_elementwise, piece_conditions, placed, placed_dot
+from thunkad.tangents import NoTangent, thunk
 
 non_differentiable(all_axes, check_elementwise, piece_conditions)
 non_differentiable(np.vectorize, np.frompyfunc)  # making one; calling it is below
@@ -47,14 +49,23 @@ def piecewise(x, condlist, funclist, *args, **kw):
     for condition, function in zip(piece_conditions(x, condlist, len(funclist)), funclist):
         if np.any(condition):
             piece = function(x[condition], *args, **kw) if callable(function) else function
-            total = np.where(condition, scattered(piece, condition), total)
+            total = np.where(condition, placed(piece, condition), total)
     return total.astype(x.dtype)
 
 
-def scattered(piece, condition):
-    """The values ``piece`` at the places where ``condition`` holds, anything elsewhere."""
-    values = np.broadcast_to(piece, (np.count_nonzero(condition),))  # type: ignore[arg-type]  # it is an int
-    return np.reshape(values[np.maximum(np.cumsum(condition) - 1, 0)], np.shape(condition))
+@rrule(placed)
+def _(piece, condition):
+    y = placed(piece, condition)
+
+    def pullback(y_bar):
+        return thunk(lambda: unbroadcast(y_bar[condition], piece)), NoTangent()
+
+    return y, pullback
+
+
+@frule(placed)
+def _(piece, condition, *, piece_dot):
+    return placed(piece, condition), placed_dot(piece_dot, condition)
 
 
 @alternative(np.vectorize.__call__)

@@ -14,11 +14,11 @@ from thunkad.rules.entry import ALTERNATIVE, NON_DIFFERENTIABLE, RRULE
 from thunkad.rules.library import alternative, non_differentiable
 from thunkad.rules.refused import refuse
 from thunkad.rules.table import TABLE
-from thunkad.runtime.ufunc_methods import front_order, front_shape, reduced_axes, segments
+from thunkad.runtime.ufunc_methods import front_order, front_rows, front_shape, reduced_axes, segments, start_of
 
 NOT_GIVEN: Any = np._NoValue  # type: ignore[attr-defined]
 
-non_differentiable(front_order, front_shape, reduced_axes, segments)
+non_differentiable(front_order, front_rows, front_shape, reduced_axes, segments)
 
 
 def kinds_of(target: Any) -> set[str]:
@@ -38,11 +38,17 @@ def fold_of(function: Any) -> None:
     """``function.reduce``: one element after the other."""
 
     @alternative(function.reduce)
-    def fold(array, axis=0, *, keepdims=False, initial=NOT_GIVEN):
+    def fold(array, axis=0, *, keepdims=False, initial=NOT_GIVEN, where=True):
         rows = np.reshape(np.transpose(array, front_order(array, axis)), front_shape(array, axis))
-        total = rows[0] if initial is NOT_GIVEN or initial is None else function(initial, rows[0])
-        for k in range(1, len(rows)):
-            total = function(total, rows[k])
+        if where is True:
+            total = rows[0] if initial is NOT_GIVEN or initial is None else function(initial, rows[0])
+            for k in range(1, len(rows)):
+                total = function(total, rows[k])
+        else:
+            total = np.full(np.shape(rows)[1:], start_of(function, initial))
+            chosen = front_rows(where, array, axis)
+            for k in range(len(rows)):
+                total = np.where(chosen[k], function(total, rows[k]), total)
         return np.expand_dims(total, reduced_axes(array, axis)) if keepdims else total
 
 

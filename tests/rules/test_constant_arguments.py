@@ -1,0 +1,38 @@
+"""Arguments that don't move among others that do: in forward mode, and in forward mode through the pullback."""
+
+import numpy as np
+import pytest
+
+import thunkad as ad
+
+RNG = np.random.default_rng(3)
+V = RNG.standard_normal(5)
+M = RNG.standard_normal((3, 3)) + 3 * np.eye(3)
+
+CASES = {
+    "average": (lambda x: np.average(x, weights=[1, 2, 3, 4, 5]), V),
+    "average_axis": (lambda x: np.average(x, axis=1, weights=[1, 2, 3.0]), M),
+    "average_axes": (lambda x: np.average(x, axis=(1, 0), weights=[[1, 2, 1], [3, 4, 1], [1, 5, 6.0]]), M),
+    "cond": (lambda x: np.linalg.cond(x), M),
+    "cond_1": (lambda x: np.linalg.cond(x, 1), M),
+    "histogram": (lambda x: np.histogram(x, bins=3, density=True)[0], V),
+    "interp_period": (lambda x: np.interp(x, [0, 1.0, 2, 3], [3, 1.0, 4, 1], period=2.5), V),
+    "piecewise": (lambda x: np.piecewise(x, [x < -0.5, x > 0.5], [lambda t: t * t, 3.0, lambda t: -t]), V),
+    "piecewise_ones": (lambda x: np.piecewise(x, [x < 0], [lambda t: np.ones(len(t)), np.sin]), V),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tangent_and_tangent_of_the_gradient(name):
+    f, x = CASES[name]
+    x_dot = RNG.standard_normal(x.shape)
+    y, y_dot = ad.jvp(f, (x,), (x_dot,))
+    np.testing.assert_allclose(y_dot, (f(x + 1e-6 * x_dot) - f(x - 1e-6 * x_dot)) / 2e-6, rtol=1e-6, atol=1e-7)
+    y_bar = RNG.standard_normal(np.shape(y))
+    (x_bar,) = ad.vjp(f, x)[1](y_bar)
+    np.testing.assert_allclose(np.vdot(x_bar, x_dot), np.vdot(y_bar, y_dot), rtol=1e-9)
+
+    gradient = ad.grad(lambda x: np.sum(y_bar * f(x) ** 2))
+    along = ad.jvp(gradient, (x,), (x_dot,))[1]
+    by_differences = (gradient(x + 1e-5 * x_dot) - gradient(x - 1e-5 * x_dot)) / 2e-5
+    np.testing.assert_allclose(along, by_differences, rtol=1e-5, atol=1e-6)
