@@ -10,7 +10,7 @@ from thunkad.adjoint.containers import as_display
 from thunkad.adjoint.control import IfStep, LoopStep
 from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.guarded import attempt, guarded
-from thunkad.adjoint.inline import bind_rule
+from thunkad.adjoint.inline import bind_rule, given_cotangents
 from thunkad.adjoint.iteration import live_iteration
 from thunkad.adjoint.late import dynamic, replace_callee
 from thunkad.adjoint.mutation import KEEP
@@ -338,7 +338,7 @@ class Forward:
             )
         if named:
             reverse_names[value.id] = self.mutation.kept(self.current, n.Name(target), out)
-        results = [(o, r) for o, r in zip(operands, template.results) if r is not None]
+        results = given_cotangents(self, s, entry, operands, template.results, kinds)
         steps.steps.append(InlineStep(s.line, target, template, reverse_names, results, site, reverse_kinds))
 
     def saved_operands(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +13,9 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import RuleError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind, Num
+from thunkad.kinds.lattice import Kind, Lifted, Num, Partial
 from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.results import no_cotangent_for_function
 from thunkad.runtime import complex as complex_helpers
 from thunkad.runtime.arrays import conjugate, unbroadcast
 
@@ -44,6 +47,22 @@ def bind_rule(entry: Entry, site: Site, resolved: Resolved, line: int) -> dict[s
         else:
             out[name] = as_operand(name, None if p.default is inspect.Parameter.empty else p.default)
     return out
+
+
+def given_cotangents(
+    forward: Any,
+    s: n.Stmt,
+    entry: Entry,
+    operands: list[n.Expr],
+    results: Sequence[n.Expr | None],
+    kinds: dict[n.Expr, Kind],
+) -> list[tuple[n.Expr, n.Expr]]:
+    """The operands that a rule has cotangents for; a function that holds differentiated values must be among them."""
+    for operand, result in zip(operands, results):
+        holds = isinstance(kinds.get(operand), (Lifted, Partial)) and entry.layer == "user"
+        if holds and result is None and forward.is_active(operand):
+            raise forward.unsupported(s, *no_cotangent_for_function(entry))
+    return [(o, r) for o, r in zip(operands, results) if r is not None]
 
 
 def _written(entry: Entry) -> str:

@@ -36,7 +36,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import no_rule_message, reason_for
-from thunkad.rules.results import cotangents, value_and_pullback
+from thunkad.rules.results import cotangents, of_functions, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import entry
@@ -251,7 +251,8 @@ class Pull:
 
         def back(value_bar: Any) -> Cotangents:
             parts = cotangents(rule, pullback(read_only(value_bar) if debugging.enabled else value_bar), way.count)
-            return NO_TANGENT, *way.by_call(parts, count)
+            own, named = way.by_call(parts, count)
+            return NO_TANGENT, of_functions(rule, own, args), named
 
         if rule.keep_thunks:
             back.keeps_thunks = True  # type: ignore[attr-defined]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any
 
 from thunkad.errors import RuleError
 from thunkad.rules.entry import Entry, name_of
-from thunkad.tangents import Thunk
+from thunkad.tangents import NO_TANGENT, Thunk
 
 
 def value_and_pullback(entry: Entry, found: Any) -> tuple[Any, Any]:
@@ -48,6 +49,28 @@ def none_for(entry: Entry, k: int) -> Thunk:
         )
 
     return Thunk(demanded)
+
+
+def no_cotangent_for_function(entry: Entry) -> tuple[str, str]:
+    """What is wrong where a function that closes over differentiated values goes into a rule that is silent of it."""
+    return (
+        f"a function that closes over differentiated values, given to {name_of(entry.target)}, whose rule has no "
+        "cotangent for it,",
+        "pass those values as arguments, or opt out of the rule so that the call is looked into",
+    )
+
+
+def of_functions(entry: Entry, parts: list[Any], args: tuple[Any, ...]) -> list[Any]:
+    """The same cotangents; ``NoTangent`` for a closure, which is a partial here, is an error for whoever needs it."""
+    if not any(type(a) is functools.partial for a in args):
+        return parts
+
+    def demanded() -> Any:
+        what, hint = no_cotangent_for_function(entry)
+        raise RuleError(f"{what} is not supported", entry.place, hint)
+
+    silent = (type(a) is functools.partial and part is NO_TANGENT for a, part in zip(args, parts))
+    return [Thunk(demanded) if s else part for s, part in zip(silent, parts)]
 
 
 def positional_count(entry: Entry) -> int:
