@@ -202,6 +202,7 @@ def _unthunk_inside(x: Any) -> Any:
 
 
 def _forward_specials() -> None:
+    import math
     import operator
 
     def unary(op: Callable[[Any], Any]) -> Callable[[Thunk], Any]:
@@ -209,6 +210,9 @@ def _forward_specials() -> None:
 
     def binary(op: Callable[[Any, Any], Any]) -> Callable[[Thunk, Any], Any]:
         return lambda self, other: op(self.force(), unthunk(other))
+
+    def with_option(op: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, *option: op(self.force(), *option)
 
     def reflected(op: Callable[[Any, Any], Any]) -> Callable[[Thunk, Any], Any]:
         return lambda self, other: op(unthunk(other), self.force())
@@ -222,14 +226,22 @@ def _forward_specials() -> None:
         ("int", int),
         ("complex", complex),
         ("bool", bool),
+        ("index", operator.index),
+        ("trunc", math.trunc),
+        ("floor", math.floor),
+        ("ceil", math.ceil),
+        ("reversed", reversed),
     ):
         setattr(Thunk, f"__{name}__", unary(op))
+    setattr(Thunk, "__round__", with_option(round))
+    setattr(Thunk, "__format__", with_option(format))
     for name in ("lt", "le", "gt", "ge", "eq", "ne", "getitem", "contains"):
         setattr(Thunk, f"__{name}__", binary(getattr(operator, f"__{name}__")))
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
-        op = getattr(operator, f"__{name}__")
-        setattr(Thunk, f"__{name}__", binary(op))
-        setattr(Thunk, f"__r{name}__", reflected(op))
+    arithmetic = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "divmod")
+    for name in (*arithmetic, "and", "or", "xor", "lshift", "rshift"):
+        of_two: Callable[[Any, Any], Any] = divmod if name == "divmod" else getattr(operator, f"__{name}__")
+        setattr(Thunk, f"__{name}__", binary(of_two))
+        setattr(Thunk, f"__r{name}__", reflected(of_two))
     setattr(Thunk, "__hash__", object.__hash__)
 
 

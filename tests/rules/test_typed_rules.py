@@ -630,3 +630,28 @@ def test_annotated_further_arguments_are_all_of_that_type() -> None:
     assert covers((), some) and as_signature((Rest(Any),)) == ()
     assert meet(some, (object, int)) == (float, int, Rest(float))
     assert meet(some, (np.ndarray,)) is None
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_a_closure_over_differentiated_values_needs_a_cotangent(called) -> None:
+    def apply(f, x):
+        return f(x)
+
+    def pasted_rule(f, x):
+        def pullback(y_bar):
+            return ad.NoTangent(), y_bar
+
+        return f(x), pullback
+
+    def called_rule(f, x):
+        def pullback(y_bar):
+            if called:
+                return ad.NoTangent(), y_bar
+
+        return f(x), pullback
+
+    ad.rrule(apply)(called_rule if called else pasted_rule)
+    assert ad.grad(lambda x: apply(lambda t: t * 1.0, x))(3.0) == 1.0
+    assert ad.grad(lambda x, k: apply(lambda t: t * k, x))(3.0, 2.0) == 1.0
+    with pytest.raises(ad.ThunkadError, match="closes over differentiated values"):
+        ad.grad(lambda k: apply(lambda t: t * k, 2.0))(3.0)

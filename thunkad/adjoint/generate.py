@@ -10,7 +10,7 @@ from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.checks import insert_checks
 from thunkad.adjoint.control import calls_writers
 from thunkad.adjoint.forward import Callees, Forward
-from thunkad.adjoint.groups import lazy_pullback
+from thunkad.adjoint.groups import in_groups, lazy_pullback
 from thunkad.adjoint.mutate import Mutation
 from thunkad.adjoint.mutation import shadowed_names, shadowed_params, written_params
 from thunkad.adjoint.saves import definite, insert_saves, open_lists
@@ -142,6 +142,7 @@ class Generator:
         outputs = [self.dense_output(sweeps, p) for p in wanted if p not in shared_params]
         reverse: list[n.Stmt] = sweeps.bars.out
         last: n.Expr = outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))
+        lazy = self.is_lazy(wanted) and len(outputs) > 1
         reverse = eliminate([*reverse, n.Return(last)], set(), self.purity)
         lists = insert_saves(
             sweeps.bars.links, reverse, self.names, packed=True, maybe_unbound=unbound_at_heads(self.resolved.function)
@@ -155,8 +156,14 @@ class Generator:
         if fields:
             reverse.insert(0, n.Unpack(fields, n.Name(saved)))
         first = self.finish(forward_name, self.params(), forward)
+        if lazy:
+            reverse = in_groups(reverse, tuple(p for p in wanted if p not in shared_params), self.names)
         second = self.finish(reverse_name, [n.Param(saved), n.Param(seed), *map(n.Param, shared)], reverse)
         return first, second
+
+    def is_lazy(self, wanted: tuple[str, ...]) -> bool:
+        """Whether the reverse half hands out entries that are computed when they are read."""
+        return self.sharing.lazy and not self.takes_shadows and len(wanted) > 1
 
     def vjp(self, name: str, wanted: tuple[str, ...], has_aux: bool = False) -> n.Function:
         """``name(params) -> (value, pullback)``, the pullback lazy by groups of what its entries need."""
@@ -189,6 +196,7 @@ class Generator:
         forward = Forward(resolved, active, self.names, self.callees, entries)
         shadowed = shadowed_names(resolved, self.aliases, active) if self.aliases.mutated else {}
         forward.mutation = Mutation(forward, self.aliases, shadowed)
+        forward.mutation.lazy = self.lasting or self.is_lazy(wanted)
         body, steps = forward.block(resolved.function.body[:-1])
         for p in wanted:
             if shadowed.get(p) in ("container", "any"):

@@ -39,6 +39,20 @@ def lazy_pullback(
     reverse: list[n.Stmt], outputs: list[n.Expr], wanted: tuple[str, ...], seed: str, result: n.Expr, names: Names
 ) -> n.Function:
     """The nested function ``pullback(value_bar)``."""
+    check = n.Assign(seed, n.Call(SEED_OF, (n.Name(seed), result)))
+    body = [check, *_groups(reverse, outputs, wanted, names)]
+    return n.Function(names.new("pullback"), [n.Param(seed)], body)
+
+
+def in_groups(reverse: list[n.Stmt], wanted: tuple[str, ...], names: Names) -> list[n.Stmt]:
+    """The body of a callee's reverse half, which returns a tuple of cotangents, as one that returns a lazy tuple."""
+    *body, last = reverse
+    first = body[:1] if body and type(body[0]) is n.Unpack else []  # what the forward half saved
+    outputs = list(last.value.items)  # type: ignore[attr-defined]
+    return [*first, *_groups(body[len(first) :], outputs, wanted, names)]
+
+
+def _groups(reverse: list[n.Stmt], outputs: list[n.Expr], wanted: tuple[str, ...], names: Names) -> list[n.Stmt]:
     reverse, outputs = _separated(reverse, outputs, names)
     labels = _labels(reverse, outputs)
     groups: dict[frozenset[int], list[n.Stmt]] = {}
@@ -48,7 +62,7 @@ def lazy_pullback(
     for k in range(len(outputs)):
         groups.setdefault(frozenset((k,)), [])
     home = {name: label for s, label in zip(reverse, labels) for name in _bound(s)}
-    body: list[n.Stmt] = [n.Assign(seed, n.Call(SEED_OF, (n.Name(seed), result)))]
+    body: list[n.Stmt] = []
     thunks: dict[frozenset[int], str] = {}
     exports: dict[frozenset[int], tuple[str, ...]] = {
         label: tuple(x for x in _order(stmts) if _read_elsewhere(x, label, groups, outputs))
@@ -71,7 +85,7 @@ def lazy_pullback(
         body.append(n.Assign(thunks[label], n.Call(THUNK, (n.Name(name),))))
     entries = n.TupleExpr(tuple(n.Name(thunks[frozenset((k,))]) for k in range(len(outputs))))
     body.append(n.Return(n.Call(LAZY_TUPLE, (entries,))))
-    return n.Function(names.new("pullback"), [n.Param(seed)], body)
+    return body
 
 
 def _bound(s: n.Stmt) -> set[str]:

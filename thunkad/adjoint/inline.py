@@ -13,7 +13,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import RuleError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind, Lifted, Num, Partial
+from thunkad.kinds.lattice import Kind, Lifted, Method, Num, Partial
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.results import no_cotangent_for_function
 from thunkad.runtime import complex as complex_helpers
@@ -59,7 +59,7 @@ def given_cotangents(
 ) -> list[tuple[n.Expr, n.Expr]]:
     """The operands that a rule has cotangents for; a function that holds differentiated values must be among them."""
     for operand, result in zip(operands, results):
-        holds = isinstance(kinds.get(operand), (Lifted, Partial)) and entry.layer == "user"
+        holds = isinstance(kinds.get(operand), (Lifted, Partial, Method)) and entry.layer == "user"
         if holds and result is None and forward.is_active(operand):
             raise forward.unsupported(s, *no_cotangent_for_function(entry))
     return [(o, r) for o, r in zip(operands, results) if r is not None]

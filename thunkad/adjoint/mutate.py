@@ -48,6 +48,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
 
     def __init__(self, forward: Any, aliases: Aliases, shadowed: dict[str, str]) -> None:
         self.fw, self.aliases, self.shadowed = forward, aliases, shadowed
+        self.lazy = False  # the reverse code is made of groups that run when their entry is read
 
     # ------------------------------------------------------------ helpers
 

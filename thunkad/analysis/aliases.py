@@ -57,12 +57,14 @@ class Sharing:
     """What a callee shares with its caller.
 
     ``volatile`` parameters may be written once it has returned; the cotangents of ``shared`` parameters and
-    (``result``) of what it returns live in the caller's shadows.
+    (``result``) of what it returns live in the caller's shadows.  ``lazy``: which of its cotangents the caller needs is
+    known only when they are read.
     """
 
     volatile: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     result: bool = False
+    lazy: bool = False
 
     @property
     def shadows(self) -> bool:

@@ -11,6 +11,7 @@ from thunkad.compiled.build import Key
 from thunkad.compiled.entry import Run, open_call
 from thunkad.compiled.root import Root
 from thunkad.errors import ArgumentError
+from thunkad.rules.refused import refuse
 from thunkad.runtime.collect import collecting
 from thunkad.runtime.cotangents import aux_seed, scalar_seed, seed_of
 from thunkad.tangents import NO_TANGENT
@@ -86,3 +87,6 @@ def gradient(f: Any, captured: Any, with_value: bool, has_aux: bool) -> Callable
         return (gradients, value[1]) if has_aux else gradients
 
     return derivative
+
+
+refuse("a derivative for captured parameters has none itself; pass the parameters as arguments", run, vjp)
