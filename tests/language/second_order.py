@@ -13,7 +13,20 @@ class SecondOrderLimit:
     programs: tuple[str, ...]
     error: str
     reason: str
+    shown: tuple[str, ...] = ()  # those that the page names, where there are many
 
+
+#: Programs of ``test_kept_generators.py`` and ``test_generator_programs.py`` in which something is decided late.
+KEPT = (
+    "endless_zip endless_zip2 map filter zip_value islice islice_loop takewhile chain two_loops rebind mutates "
+    "reads_mutated reads_list iter_growing return_value send_from except_inside close field tree tree_iter "
+    "in_dict unpack unpack_genexp star_call star_list two_interleaved genexp_total genexp_array_any "
+    "genexp_nested conditional loop_list_or_gen pipeline array_items class_attr_state zip_both local_def "
+    "any_all np_from_list bool_gen recursion_arg nested_next nested_nonlocal genexp_passed genexp_two "
+    "genexp_zip genexp_lazy returned_closure recursive_nested genexp_list defaults it_islice_list it_acc "
+    "it_pairs it_repeat it_cycle it_star it_drop member dict_of_pairs starred iterators_in_a_list "
+).split()
+GENERATORS = ("effects twice next outer changed ").split()
 
 SECOND_ORDER_LIMITS = (
     SecondOrderLimit(
@@ -37,7 +50,7 @@ SECOND_ORDER_LIMITS = (
     ),
     SecondOrderLimit(
         "Callees found only when the code runs that change what they are given",
-        ("calls-map_mutating", "calls-partial_mutating", "calls-unknown_function", "calls-layers"),
+        ("calls-map_mutating", "calls-partial_mutating", "calls-unknown_function", "calls-layers", "calls-generator_of_views"),
         "forward mode over SharedPull",
         "Which function it is, and what it changes, is known only when the code runs; call it by its name.",
     ),
@@ -46,6 +59,20 @@ SECOND_ORDER_LIMITS = (
         ("calls-object_in_list", "calls-object_in_dict", "calls-object_holds_object"),
         "a second derivative through the method",
         "Call the method on an object that is made in the same function.",
+    ),
+    SecondOrderLimit(
+        "Most generators that are kept",
+        (*(f"kept-{name}" for name in KEPT), *(f"generators-{name}" for name in GENERATORS)),
+        "forward mode over SharedPull",
+        "What they go through, and what is done with what they hold, is decided when the code runs; collect the values in "
+        "a list, or write a class with a method for each step.",
+        ("kept-two_loops", "kept-genexp_passed", "kept-tree"),
+    ),
+    SecondOrderLimit(
+        "What a callee has changed before it raised, inside a `try`",
+        ("kept-raises", "kept-stop_value", "kept-finally_left", "kept-finally_returns", "kept-finally_changes"),
+        "was left half-way",
+        "Raise before anything is changed.",
     ),
     SecondOrderLimit(
         "`types.SimpleNamespace`",

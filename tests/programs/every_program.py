@@ -34,6 +34,8 @@ def every_program() -> dict[str, Program]:
         out.update((f"guarded-{name}-{k}", Program(guarded.HELPERS + text, args)) for k, args in enumerate(inputs))
     made = importlib.import_module("test_generator_programs")
     out.update((f"generators-{name}", Program(made.HELPERS + text, args)) for name, (text, args) in made.PROGRAMS.items())
+    kept = importlib.import_module("test_kept_generators")
+    out.update((f"kept-{name}", Program(kept.HELPERS + text, args)) for name, (text, args) in kept.PROGRAMS.items())
     matched = importlib.import_module("test_match_programs")
     classes = {"Point": matched.Point, "Scaled": matched.Scaled}
     for name, (text, inputs) in matched.PROGRAMS.items():

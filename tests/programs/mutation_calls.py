@@ -6,7 +6,7 @@ from mutation_arrays import S, X
 
 #: What is refused, with a rewrite in the message.
 REFUSED = {
-    "generator_of_views", "object_delattr_unused",
+    "object_delattr_unused",
 }  # fmt: skip
 PROGRAMS: dict[str, tuple[str, tuple]] = {}
 

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from thunkad.adjoint.containers import as_display
 from thunkad.adjoint.control import IfStep, LoopStep
-from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.guarded import attempt, guarded
 from thunkad.adjoint.inline import bind_rule, given_cotangents
 from thunkad.adjoint.iteration import live_iteration
@@ -398,7 +397,6 @@ class Forward:
 
     def pair(self, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
         """A compiled callee: forward half here, reverse half in reverse."""
-        check_generator(self.resolved, self.callees, self.current, target, site)
         demand = tuple(p for p, e in site.bound if self.is_active(e))
         captured = self.resolved.captured
         if captured is not None and any(type(e) is n.Ref and captured.reaches(e.value) for _, e in site.bound):

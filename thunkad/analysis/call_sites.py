@@ -46,7 +46,8 @@ from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
 from thunkad.runtime.exceptions import enter, leave
-from thunkad.runtime.iterators import drawn_or, joined
+from thunkad.runtime.iterators import contained, drawn_or, everything, joined
+from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.unpacking import split_starred
 
 MADE_BY_CONTEXTMANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
@@ -59,6 +60,7 @@ class CallSites:
     context: Context
     direct: dict[str, n.Closure]
     handed: dict[n.Handover, Kind | None]
+    generators: dict[int, n.Assign]
 
     def atom(self, e: n.Expr) -> Kind | None:
         raise NotImplementedError
@@ -131,7 +133,9 @@ class CallSites:
             return self.looked_up(s, drawn_or, args, kwargs, kinds, None)
         if isinstance(callee, Known) and callee.value is dict and any(k is None for k, _ in kwargs):
             return self.looked_up(s, joined, args, kwargs, kinds, None)
-        if isinstance(callee, Known) and callee.value in (enter, leave) and kinds[0] is UNKNOWN:
+        if isinstance(callee, Known) and callee.value in (everything, contained) and kinds[0] is UNKNOWN:
+            return self.dynamic(s, e.func, args, kwargs, kinds)
+        if isinstance(callee, Known) and callee.value in (enter, leave, iter, next) and kinds and kinds[0] is UNKNOWN:
             return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in BY_METHOD and args:
             method = own_method(kinds[0], BY_METHOD[callee.value])
@@ -199,15 +203,21 @@ class CallSites:
             site.how = "constant"  # it has a derivative for complex arguments only
         if decision.how == "undecided":
             site.how = "dynamic"
+        elif decision.how == "rule" and any(isinstance(k, Instance) and issubclass(k.cls, Suspended) for k in kinds):
+            site.how, site.why = "missing", of_generator(fn)
         elif decision.how in ("inside", "missing", "alternative"):
             body = decision.entry.function if decision.how == "alternative" and decision.entry is not None else fn
-            self.look_inside(site, body)
+            self.look_inside(s, site, body)
         elif infix and any(isinstance(k, Instance) for k in kinds):
             site.how = "dynamic"
         return self.site(s, site)
 
     def construct(self, site: Site, cls: type) -> bool:
         """An object of a user's class: made empty, then what ``__init__`` does to it."""
+        if issubclass(cls, Suspended):
+            self.context.suspends = True
+            if cls.generator is not None:  # a rule for it changes what is made here
+                self.context.lookup(cls.generator, list(site.kinds[: len(site.args)]))
         init = init_of(cls)
         if not is_made_empty(cls) or (dataclasses.is_dataclass(cls) and is_generated(init)):
             return False
@@ -223,7 +233,7 @@ class CallSites:
         site.kinds = (Instance(cls), *(self.known(e) for _, e in bound[1:]))
         return True
 
-    def look_inside(self, site: Site, body: Any) -> None:
+    def look_inside(self, s: n.Stmt, site: Site, body: Any) -> None:
         if reason_for(body) is not None:
             site.how = "missing"
             return
@@ -274,6 +284,11 @@ class CallSites:
         if bound is None or inspect.iscoroutinefunction(body):
             site.how = "dynamic"
             return
+        if inspect.isgeneratorfunction(body):
+            if type(s) is not n.Assign:
+                site.how = "dynamic"
+                return
+            self.generators[id(s)] = s
         site.how, site.callee, site.bound = "inside", body, bound
         if len(site.args) + len(site.kwargs) < len(bound):
             self.context.left_to_defaults(body)
@@ -285,6 +300,12 @@ class CallSites:
             return
         if inspect.isgeneratorfunction(body) and not isinstance(site.result, Sequence):
             site.result = UNKNOWN  # one that goes on for ever has no end at which it would return its list
+
+
+def of_generator(fn: Any) -> tuple[str, str]:
+    """Why a function with a rule is not applied to a generator that is kept, and what to do."""
+    name = getattr(fn, "__name__", "a function")
+    return f"{name} of a generator that is kept is not differentiated", "make a list of it first: list(...)"
 
 
 def _is_library(fn: Any) -> bool:

@@ -42,5 +42,5 @@ def is_seen(s: n.Stmt) -> bool:
     return type(e) is n.Call and type(e.func) is n.Attr and type(e.func.value) is n.Name and e.func.name in _SEEN
 
 
-#: Methods whose additions :meth:`thunkad.analysis.resolution._Run.grown` sees, and those that add nothing.
+#: Methods whose additions :meth:`thunkad.analysis.resolution.Run.grown` sees, and those that add nothing.
 _SEEN = frozenset(("append", "insert", "extend", "pop", "remove", "reverse", "sort", "clear"))

@@ -12,32 +12,49 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from thunkad.analysis.sites import Site
 from thunkad.analysis.special import own_method
 from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import Kind
-from thunkad.runtime.iterators import EXHAUSTED, drawn, listed
+from thunkad.kinds.lattice import UNKNOWN, Kind, Known
+from thunkad.normal.guarded import CUT
+from thunkad.normal.suspended_class import class_of
+from thunkad.records import replace
+from thunkad.runtime.iterators import EXHAUSTED, contained, drawn, everything, found_in, listed, unpacked
+from thunkad.runtime.lazy import OF_BUILTINS
+from thunkad.runtime.suspended import Suspended
+from thunkad.runtime.unpacking import split_starred
 
+#: The site of a statement whose operands are lists by now.
+TAKEN = "taken"
+_WITH_STARS = (n.Call, n.TupleExpr, n.ListExpr, n.SetExpr)
+UNPACKED = n.Ref("unpacked", unpacked)
+FOUND_IN, CONTAINED = n.Ref("found_in", found_in), n.Ref("contained", contained)
+EVERYTHING = n.Ref("everything", everything)
 ITER, DRAWN, LISTED = n.Ref("iter", iter), n.Ref("drawn", drawn), n.Ref("listed", listed)
 NOTHING_LEFT = n.Ref("EXHAUSTED", EXHAUSTED)
 #: Functions that take all items of their first argument at once.
-AT_ONCE = ("enumerate", "zip", "map", "filter", "reversed")
-TAKE_ALL = ("list", "tuple", "sum", "min", "max", "sorted")
+TAKE_ALL = ("list", "tuple", "sum", "min", "max", "sorted", "any", "all", "dict")
 
 
-def by_protocol(function: n.Function, kind: Callable[[n.Stmt, n.Expr], Kind | None]) -> n.Function:
+KindOf = Callable[[Any, n.Expr], Kind | None]
+
+
+def by_protocol(function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool) -> n.Function:
     """``function`` in normal form, with such loops written out; itself if there are none.
 
-    ``kind`` gives the kind of an operand, or of what a loop runs over.
+    ``kind`` gives the kind of an operand, or of what a loop runs over; ``suspends``: what nothing is known of may be a
+    generator.
     """
-    writer = _Writer(function, kind)
+    writer = _Writer(function, kind, sites, suspends)
     body = writer.block(function.body)
     if not writer.found:
         return function
@@ -46,8 +63,16 @@ def by_protocol(function: n.Function, kind: Callable[[n.Stmt, n.Expr], Kind | No
     )
 
 
+def lazily(name: str, call: n.Call) -> n.Call:
+    """``call`` of the built-in function ``name`` as one that makes an object that the compiler knows."""
+    cls = class_of(OF_BUILTINS[name])
+    return n.Call(n.Ref(cls.__name__, cls), call.args, call.kwargs)
+
+
 class _Writer:
-    def __init__(self, function: n.Function, kind: Callable[[Any, n.Expr], Kind | None]) -> None:
+    def __init__(self, function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool) -> None:
+        self.sites, self.suspends = sites, suspends
+        self.foreign: set[str] = set()  # what functions return that can't be looked into
         self.function, self.kind, self.names = function, kind, Names(walk.taken_names(function))
         self.found = False
 
@@ -67,52 +92,125 @@ class _Writer:
             parts = self.block(s.body), self.block(s.handler), self.block(s.orelse)
             return [n.Try(*parts, s.types, s.error, s.raised, s.shielded, **where)]
         if t is n.For:
+            if type(s.iter) is n.Name and s.iter.id in self.foreign:
+                self.foreign.add(s.target)
             method = own_method(self.kind(s, s.iter), "__iter__")
             if method is not None and s.count is None:
                 return self.loop(s, s.iter, method, None)
+            if self.suspends and type(s.iter) is n.Name and s.count is None and self.may_iterate(s.iter):
+                return self.loop(s, s.iter, None, None)
             if type(s.iter) is n.Call and type(s.iter.func) is n.Global and s.count is None:
                 of_parts = [own_method(self.kind(s.iter, a), "__iter__") for a in s.iter.args]
-                if s.iter.func.id == "enumerate" and of_parts and of_parts[0] is not None and not s.iter.kwargs:
+                name = s.iter.func.id if self.is_builtin(s.iter.func) else ""
+                if name == "enumerate" and of_parts and of_parts[0] is not None and not s.iter.kwargs:
                     return self.loop(s, s.iter.args[0], of_parts[0], (*s.iter.args[1:], n.Const(0))[0])
-                if s.iter.func.id in AT_ONCE and any(m is not None for m in of_parts):
+                if name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args)):
+                    made = n.Assign(self.names.temporary(), lazily(name, s.iter), line=s.line)
+                    self.found = True
+                    return [made, n.For(s.target, n.Name(made.target), self.block(s.body), s.stop, **where)]
+                if name == "reversed" and any(m is not None for m in of_parts):
                     raise UnsupportedSyntaxError(
-                        f"{s.iter.func.id} of an object with an __iter__ of its own is not differentiated",
+                        f"{name} of an object with an __iter__ of its own is not differentiated",
                         Place(self.function.filename, s.line, linecache.getline(self.function.filename, s.line)),
                         "loop over the object, or make a list of it first: list(...)",
                     )
             return [n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, **where)]
-        if t is n.Assign and type(s.value) is n.Call and type(s.value.func) is n.Global and s.value.args:
-            first, *rest = s.value.args
-            if s.value.func.id in TAKE_ALL and own_method(self.kind(s, first), "__iter__") is not None:
-                self.found = True
-                made, items = self.listed(s, first)
-                return [made, n.Assign(s.target, n.Call(s.value.func, (items, *rest), s.value.kwargs), line=s.line)]
-        if t is n.Unpack and type(s.value) is n.Name and own_method(self.kind(s, s.value), "__iter__") is not None:
-            self.found = True
-            made, items = self.listed(s, s.value)
-            return [made, n.Unpack(s.targets, items, line=s.line)]
+        if t is n.Unpack and type(s.value) is n.Name and s.value.id in self.foreign:
+            self.foreign.update(s.targets)
+        if s.site == TAKEN:
+            return [s]
+        if t is n.Unpack and type(s.value) is n.Name and self.may_iterate(s.value):
+            return self.listing(s, [s.value], n.Const(len(s.targets)))
+        if self.suspends and t is n.Assign:
+            site = self.sites.get(id(s))
+            if site is not None and site.how in ("missing", "constant"):
+                self.foreign.add(s.target)
+        if t is n.Assign and type(s.value) is n.Compare and s.value.op in ("in", "not in"):
+            return self.membership(s, s.value)
+        if t in (n.Assign, n.Effect) and type(s.value) in _WITH_STARS:
+            return self.taking(s, s.value)
         return [s]
 
-    def listed(self, s: n.Stmt, e: n.Expr) -> tuple[n.Stmt, n.Expr]:
-        """A list of all items of ``e``, which may be starred, and what stands for ``e`` then."""
-        items = self.names.new("items")
-        made = n.Assign(items, n.Call(LISTED, (e.value if type(e) is n.Star else e,)), line=s.line)
-        return made, n.Star(n.Name(items)) if type(e) is n.Star else n.Name(items)
+    def is_builtin(self, e: n.Global) -> bool:
+        kind = self.kind(None, e)
+        return isinstance(kind, Known) and kind.value is getattr(builtins, e.id, None)
+
+    def may_iterate(self, e: n.Expr) -> bool:
+        """Whether ``e`` is an object with an ``__iter__`` of its own, as far as is known."""
+        kind = self.kind(None, e)
+        return own_method(kind, "__iter__") is not None or (
+            self.suspends and kind is UNKNOWN and not (type(e) is n.Name and e.id in self.foreign)
+        )
+
+    def membership(self, s: n.Assign, e: n.Compare) -> list[n.Stmt]:
+        """``x in items``, which goes through the items of an iterator."""
+        if not self.may_iterate(e.right) or own_method(self.kind(None, e.right), "__contains__") is not None:
+            return [s]
+        self.found = True
+        known = own_method(self.kind(None, e.right), "__iter__") is not None
+        call = n.Call(FOUND_IN if known else CONTAINED, (e.right, e.left))
+        if e.op == "in":
+            return [n.Assign(s.target, call, line=s.line, site=s.site)]
+        found = n.Name(self.names.temporary())
+        return [
+            n.Assign(found.id, call, line=s.line),
+            n.Assign(s.target, n.Unary("not", found), line=s.line, site=s.site),
+        ]
+
+    def taking(self, s: Any, e: n.Expr) -> list[n.Stmt]:
+        """A call that goes through what it is given, or something with stars in it."""
+        found: list[n.Expr] = [a.value for a in walk.children(e) if type(a) is n.Star]
+        if type(e) is n.Call and e.args:
+            name = e.func.id if type(e.func) is n.Global and self.is_builtin(e.func) else ""
+            if name in OF_BUILTINS and any(map(self.may_iterate, e.args)):
+                self.found = True
+                return [n.Assign(s.target, lazily(name, e), line=s.line, site=s.site)]
+            many = len(e.args) > 1 and name in ("min", "max")
+            if (name in TAKE_ALL and not many) or (type(e.func) is n.Ref and e.func.value is split_starred):
+                found.append(e.args[0])
+        found = [x for x in found if type(x) is n.Name and self.may_iterate(x)]
+        return self.listing(s, found) if found else [s]
+
+    def listing(self, s: Any, operands: list[n.Expr], *count: n.Const) -> list[n.Stmt]:
+        """``s`` with lists of all items in place of these operands."""
+        self.found = True
+        out: list[n.Stmt] = []
+        lists: dict[str, n.Expr] = {}
+        for x in operands:
+            known = own_method(self.kind(s, x), "__iter__") is not None
+            function = EVERYTHING if not known else UNPACKED if count else LISTED
+            items = self.names.new("items")
+            out.append(n.Assign(items, n.Call(function, (x, *count)), line=s.line))
+            lists[x.id] = n.Name(items)  # type: ignore[union-attr]
+        value = walk.substitute(s.value, lists)
+        return [*out, replace(s, value=value, site=TAKEN)]
 
     def loop(self, s: n.For, over: n.Expr, method: Any, start: n.Expr | None) -> list[n.Stmt]:
         """``start``: where ``enumerate`` begins to count, None if the loop is over the object itself."""
         self.found = True
+        if s.site == CUT:
+            raise UnsupportedSyntaxError(
+                "a loop over an iterator in a 'try' whose handler may see what the loop has done is not differentiated",
+                Place(self.function.filename, s.line, linecache.getline(self.function.filename, s.line)),
+                "put the 'try' inside of the loop, and draw the items by next(...)",
+            )
         out: list[n.Stmt] = []
         if type(over) not in n.ATOMS:
             made, over = over, n.Name(self.names.temporary())
             out.append(n.Assign(over.id, made, line=s.line))
         it = n.Name(self.names.new("it"))
         out.append(n.Assign(it.id, n.Call(ITER, (over,)), line=s.line))
-        if inspect.isgeneratorfunction(method):
+        cls = getattr(self.kind(s, over), "cls", object)
+        if inspect.isgeneratorfunction(method) and self.suspends:
+            cls = class_of(method)
+            out[-1] = n.Assign(it.id, n.Call(n.Ref(cls.__name__, cls), (over,)), line=s.line)
+        elif inspect.isgeneratorfunction(method):
             values = it if start is None else n.Call(n.Global("enumerate"), (it, start))
             return [*out, n.For(s.target, values, self.block(s.body), s.stop, None, line=s.line, site=s.site)]
         first, item, new, more = (n.Name(self.names.new(x)) for x in ("first_item", "item", "next_item", "more"))
-        draw: n.Stmt = n.Assign(new.id, n.Call(DRAWN, (it,)), line=s.line)
+        resumed = n.Call(n.Attr(it, "resumed"), (n.Const(None),))
+        drawing = resumed if issubclass(cls, Suspended) else n.Call(DRAWN, (it,))
+        draw: n.Stmt = n.Assign(new.id, drawing, line=s.line)
         if s.stop is not None:  # a loop that is left draws no more
             draw = n.If(n.Name(s.stop), [n.Assign(new.id, NOTHING_LEFT, line=s.line)], [draw], line=s.line)
         own = self.block(s.body)
@@ -133,6 +231,10 @@ class _Writer:
             n.Assign(item.id, new, line=s.line, site="carried"),
         ]
         test: list[n.Stmt] = [n.Assign(more.id, n.Compare("is not", item, NOTHING_LEFT), line=s.line)]
-        out.append(n.Assign(first.id, n.Call(DRAWN, (it,)), line=s.line))
+        out.append(n.Assign(first.id, drawing, line=s.line))
         out.append(n.Assign(item.id, first, line=s.line))
-        return [*out, n.While(test, more, body, s.stop, line=s.line)]
+        out.append(n.While(test, more, body, s.stop, line=s.line))
+        if s.stop is not None and getattr(cls, "cleans_up", False):
+            closing = n.Effect(n.Call(n.Attr(it, "close"), ()), line=s.line)
+            out.append(n.If(n.Name(s.stop), [closing], [], line=s.line))
+        return out

@@ -14,13 +14,8 @@ import numpy as np
 
 from thunkad.analysis.binding import bind_call
 from thunkad.analysis.call_sites import CallSites
-from thunkad.analysis.changed import changed_elsewhere
-from thunkad.analysis.checkpoints import with_segments
 from thunkad.analysis.hollow import is_hollow, unbound_at_heads
-from thunkad.analysis.named_attributes import with_plain_attributes
-from thunkad.analysis.protocols import by_protocol
-from thunkad.analysis.sequences import with_arrays
-from thunkad.analysis.sites import Context, Resolved, Site, path_of, weaken
+from thunkad.analysis.sites import Context, Site, path_of, weaken
 from thunkad.analysis.special import (
     IN_PLACE,
     UNARY,
@@ -59,48 +54,9 @@ from thunkad.rules.refused import reason_for
 from thunkad.runtime.unbound import Unbound
 
 
-def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
-    """Run the abstract interpretation of ``function`` for parameters of these kinds."""
-    function = with_segments(with_plain_attributes(function, owner, context), owner, context)
-    run = _settled(_Run(function, owner, params, context))
-    for _ in range(3):  # a loop inside of one may only be known to be one then
-        written = with_arrays(by_protocol(function, run.iterated), run.sites)
-        if written is function:
-            break
-        function = written
-        run = _settled(_Run(function, owner, params, context))
-    found = Resolved(
-        function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow
-    )
-    found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
-    unsure = changed_elsewhere(found)
-    if not unsure:
-        found.result = run.result or Known(None)
-        return found
-    weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
-    again = _Run(function, owner, weakened, context)
-    again.unsure = unsure
-    run = _settled(again)
-    kinds = {k: v for k, v in run.kinds.items() if v is not None}
-    more = {"mutated_params": found.mutated_params, "writes_late": found.writes_late}
-    return Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow, **more)
+class Run(CallSites):
+    """One abstract run over a function in normal form; :func:`thunkad.analysis.resolve.resolve` repeats it."""
 
-
-def _settled(run: _Run) -> _Run:
-    for attempt in range(12):
-        run.changed = run.met_empty = False
-        run.asked.clear()
-        run.context.begin_pass()
-        run.block(run.function.body)
-        if not run.changed:
-            if not (run.met_empty and run.hopeful):
-                break
-            run.hopeful = False
-        run.widen = attempt >= 8
-    return run
-
-
-class _Run(CallSites):
     def __init__(self, function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> None:
         self.function, self.owner, self.context = function, owner, context
         self.kinds: dict[str, Kind | None] = dict(params)
@@ -111,6 +67,7 @@ class _Run(CallSites):
         self.unsure: frozenset[str] = frozenset()  # names whose contents are changed under another name or by a callee
         self.classes: set[str] = set()  # names that are bound to the class of something
         self.handed: dict[n.Handover, Kind | None] = {}  # what arms of a forward sweep hand over
+        self.generators: dict[int, n.Assign] = {}  # calls of generator functions, by identity
         self.asked: set[str] = set()  # names whose kinds this pass has used
         self.changed = False  # something that this pass has used is not so any more
         self.widen = False

@@ -17,6 +17,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.records import record
 from thunkad.runtime.attributes import is_descriptor
 from thunkad.runtime.exceptions import enter, entered, leave
+from thunkad.runtime.iterators import contained, drawn_or, everything, found_in, listed, unpacked
 from thunkad.source.wrapped import python_function
 
 #: The special methods of operators in place.
@@ -165,10 +166,18 @@ def special_method(kind: Kind | None, name: str) -> Any:
 
 def method_for(fn: Any, args: Any) -> Any:
     """The user's method that a built-in function calls for these values, or the function itself."""
+    if fn is everything:
+        found = own_method(Instance(type(args[0])), "__iter__")
+        return fn if found is None else listed if len(args) == 1 else unpacked
+    if fn is contained:
+        own = own_method(Instance(type(args[0])), "__iter__"), own_method(Instance(type(args[0])), "__contains__")
+        return found_in if own[0] is not None and own[1] is None else fn
     name = BY_METHOD.get(fn) if args else None
     if name is None:
         return fn
     found = own_method(Instance(type(args[0])), name)
+    if fn is next and len(args) == 2 and found is not None:
+        return drawn_or
     return found if found is not None else entered if fn is enter else fn
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
+from thunkad.analysis.call_sites import of_generator
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.sites import Site
 from thunkad.compiled import updates
@@ -33,6 +34,7 @@ from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, Unsupporte
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import no_rule_message, reason_for
@@ -41,6 +43,7 @@ from thunkad.runtime.checked import read_only
 from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
+from thunkad.runtime.suspended import Suspended
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
@@ -226,6 +229,9 @@ class Pull:
 
     def rule(self, rule: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back] | None:
         assert rule.function is not None
+        if any(isinstance(a, Suspended) for a in args):
+            message, hint = of_generator(rule.target)
+            raise NoRuleError(message, hint=hint)
         if kwargs:
             kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
         way = way_of(rule, len(args), tuple(kwargs))
@@ -262,8 +268,10 @@ class Pull:
         """A Python function: compiled for the kinds of these arguments."""
         import inspect
 
-        if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
-            raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
+        if inspect.isgeneratorfunction(fn):
+            return self.whole(found_class(fn), args, kwargs)
+        if inspect.iscoroutinefunction(fn):
+            raise UnsupportedSyntaxError(f"{name_of(fn)} is a coroutine and can't be differentiated")
         signature = inspect.signature(fn, follow_wrapped=False)
         bound = bound_call(signature, fn, args, kwargs)
         values = tuple(bound.arguments.values())

@@ -1,5 +1,7 @@
 """Whether a program has functions that write into what they are given and may be called where nobody foresees it.
 
+Generators that are kept are among these: each step changes them.
+
 A call whose callee is only known when the code runs is taken to change nothing, unless the program has a closure that
 rebinds or changes what it captures, or a method or function that changes an argument.  What is looked at is all that
 the differentiated function can name.
@@ -7,32 +9,38 @@ the differentiated function can name.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Iterable
 from typing import Any
 
+from thunkad.analysis.call_sites import MADE_BY_CONTEXTMANAGER
 from thunkad.compiled.forms import normal_form
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Sequence, Tuple
 from thunkad.normal.guarded import MUTATING
+from thunkad.runtime.suspended import Suspended
 from thunkad.source.names import lookup
 
 _MOST = 200  # functions and objects that are looked at
 _FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
 
 
-def writes_late(fn: Any, kinds: Iterable[Kind]) -> bool:
-    """Whether something that ``fn`` can reach, or that is an argument of these kinds, changes what it is given."""
-    return _Search().reaches(fn, kinds)
+def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
+    """Find that out for the first function that is looked at in a world, the one that is differentiated.
 
-
-def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> None:
-    """Find that out for the first function that is looked at in a world, the one that is differentiated."""
-    if not world.begun:
-        world.begun, world.writes_late = True, writes_late(fn, kinds)
+    Whether this is the first.
+    """
+    if world.begun:
+        return False
+    search = _Search()
+    world.begun, world.writes_late = True, search.reaches(fn, kinds)
+    world.suspends = search.suspends
+    return True
 
 
 class _Search:
@@ -40,19 +48,22 @@ class _Search:
         self.seen: dict[int, Any] = {}
         self.left: list[Any] = []
         self.iterates = False
+        self.suspends = False  # whether there may be an iterator that nobody knows of when it is used
+        self.called: set[int] = set()  # generator functions that are called by their names
 
     def reaches(self, fn: Any, kinds: Iterable[Kind]) -> bool:
+        """Whether something that ``fn`` can reach, or that is an argument of these kinds, changes what it is given."""
         self.left.append(fn)
         for kind in kinds:
             self.add_kind(kind)
-        while self.left and len(self.seen) < _MOST:
+        writes = False
+        while self.left and len(self.seen) < _MOST and not self.suspends:
             value = self.left.pop()
             if id(value) in self.seen:
                 continue
             self.seen[id(value)] = value
-            if self.one(value, value is not fn) or self.iterates:
-                return True
-        return False
+            writes = self.one(value, value is not fn) or writes
+        return writes or self.iterates or self.suspends
 
     def add_kind(self, kind: Kind) -> None:
         if isinstance(kind, Known):
@@ -79,6 +90,7 @@ class _Search:
             return not _is_foreign(value) and self.function(value, passed)
         if isinstance(value, type):
             if not _is_foreign(value):
+                self.suspends |= "__next__" in vars(value)
                 self.left += [v for k, v in vars(value).items() if k not in ("__init__", "__new__", "__post_init__")]
         elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
             self.left.append(value.__func__)
@@ -95,20 +107,34 @@ class _Search:
         return False
 
     def function(self, fn: Any, passed: bool) -> bool:
+        if fn.__code__ is MADE_BY_CONTEXTMANAGER:
+            return False  # it is not looked into
         try:
             form = normal_form(fn)
         except Exception:
             return False  # what is wrong with it is said where it is called
+        self.suspends |= inspect.isgeneratorfunction(fn) and id(fn) not in self.called
         return (passed and writes_given(form)) or self.body(form, fn)
 
     def body(self, function: n.Function, owner: Any) -> bool:
         """Whether a closure made in ``function`` writes; what its statements name is put on the list."""
         for s in walk.statements(function.body):
+            self.calling(s, owner)
             for e in walk.parts(*walk.expressions(s)):
+                if type(e) is n.Closure and makes_generator(e.function):
+                    self.suspends = True
                 if type(e) is n.Closure and (writes_given(e.function) or self.body(e.function, owner)):
                     return True
                 self.named(e, owner)
         return False
+
+    def calling(self, s: Any, owner: Any) -> None:
+        """Note the generator function that ``s`` calls by its name."""
+        if type(s) is n.Assign and type(s.value) is n.Call and type(s.value.func) is n.Global:
+            with contextlib.suppress(KeyError):
+                value = lookup(owner, s.value.func.id)
+                if inspect.isgeneratorfunction(value):
+                    self.called.add(id(value))
 
     def named(self, e: n.Expr, owner: Any) -> None:
         """Note what ``e`` names."""
@@ -126,6 +152,15 @@ class _Search:
                 self.left.append(getattr(value, e.name, None))
         elif not isinstance(value, types.BuiltinFunctionType):
             self.left.append(value)
+
+
+def makes_generator(function: n.Function) -> bool:
+    """Whether a function made inside another one is a generator function, see :mod:`thunkad.normal.suspended`."""
+    return any(
+        type(s) is n.Assign and type(s.value) is n.Call and type(s.value.func) is n.Ref
+        and isinstance(s.value.func.value, type) and issubclass(s.value.func.value, Suspended)
+        for s in function.body
+    )  # fmt: skip
 
 
 def writes_given(function: n.Function) -> bool:

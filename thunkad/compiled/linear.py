@@ -107,7 +107,7 @@ class LinearCalls:
     def function(self, fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Linear]:
         """A Python function, compiled for tangents of all that may have one."""
         if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
-            raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
+            raise NotSeparable("a generator changes as it is used")
         forwarding = self.forwarding
         lifted = forwarding.lifted.get(getattr(fn, "lifted", fn))
         signature = inspect.signature(fn, follow_wrapped=False)

@@ -34,6 +34,7 @@ from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
@@ -199,9 +200,16 @@ class Push:
         self, fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs, fn_dot: Any = ZERO
     ) -> Both:
         """A Python function: compiled for the kinds of these arguments and for the tangents that there are."""
-        if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
-            raise UnsupportedSyntaxError(f"{name_of(fn)} is a generator or a coroutine and can't be differentiated")
+        if inspect.isgeneratorfunction(fn):
+            return self.construct(found_class(fn), args, arg_dots, kwargs, kwarg_dots)
+        if inspect.iscoroutinefunction(fn):
+            raise UnsupportedSyntaxError(f"{name_of(fn)} is a coroutine and can't be differentiated")
         lifted = self.forwarding.lifted.get(getattr(fn, "lifted", fn))
+        if lifted is None and fn.__code__.co_filename.startswith("<thunkad "):
+            raise UnsupportedSyntaxError(
+                "a second derivative through a call that was left half-way, inside a 'try', is not supported",
+                hint="raise before anything is changed",
+            )
         signature = inspect.signature(fn, follow_wrapped=False)
         bound = bound_call(signature, fn, args, kwargs)
         tangents = signature.bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from thunkad.analysis.resolution import resolve
+from thunkad.analysis.resolve import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
@@ -121,7 +121,7 @@ class Forwarding:
                     raise
                 except Exception:
                     break  # what is wrong with the callee is reported if its derivative is needed
-                self._summaries[key] = summary_of(resolved, memory_of(resolved, self.summary))
+                self._summaries[key] = summary_of(resolved, memory_of(resolved, self.summary), self.summary)
         return self._summaries[key]
 
     # ------------------------------------------------------------ compiled callees

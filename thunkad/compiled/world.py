@@ -6,6 +6,7 @@ guard.  Compiled callees live here, so functions that were compiled in different
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 import weakref
@@ -20,7 +21,7 @@ from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
 from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.half_way import needs_care
-from thunkad.analysis.resolution import resolve
+from thunkad.analysis.resolve import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
 from thunkad.compiled.assigned_globals import AssignedGlobals
@@ -58,7 +59,8 @@ class World(Attempts, Lookups):
         self.outside: Outside = Outside(self.analysis_of, None if early is None else early.outside)
         self.differentiated = self.outside.note  # what is told of every function that is differentiated
         self.begun = early is not None  # whether it is known what the differentiated function can reach
-        self.writes_late: bool = early.writes_late if early is not None else False
+        self.writes_late: bool = early is not None and early.writes_late
+        self.suspends: bool = early is not None and early.suspends
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
@@ -214,15 +216,22 @@ class World(Attempts, Lookups):
 
     def analysis(self, fn: Any, kinds: tuple[Kind, ...]) -> Resolved:
         """``fn`` in normal form, resolved for arguments of these kinds."""
-        key = (fn, kinds)
-        found = self._analyses.get(key)
+        found = self._analyses.get((fn, kinds))
         if found is None:
-            look_ahead(self, fn, kinds)
-            self.guards.code(fn)
-            with self.reach.into(fn, kinds), self.recording():
-                found = self._analyses[key] = self._analysed(fn, kinds, False)
-                if needs_care(found):
-                    found = self._analyses[key] = self._analysed(fn, kinds, True)
+            first = look_ahead(self, fn, kinds)
+            found = self._analysis(fn, kinds)
+            if first and self.suspends and not self.writes_late:  # generators change wherever they are used
+                self.writes_late = True
+                self._analyses, self._result_kinds, self._mutated = {}, {}, {}
+                found = self._analysis(fn, kinds)
+        return found
+
+    def _analysis(self, fn: Any, kinds: tuple[Kind, ...]) -> Resolved:
+        self.guards.code(fn)
+        with self.reach.into(fn, kinds), self.recording():
+            found = self._analyses[fn, kinds] = self._analysed(fn, kinds, False)
+            if needs_care(found):
+                found = self._analyses[fn, kinds] = self._analysed(fn, kinds, True)
         return found
 
     def _analysed(self, fn: Any, kinds: tuple[Kind, ...], careful: bool) -> Resolved:
@@ -330,8 +339,7 @@ class World(Attempts, Lookups):
         return not has_effects(self, site.callee, site.kinds, set(), operators)
 
     def only_yields(self, site: Site) -> bool:
-        """The same for a generator, of which operators are taken to be those of numbers."""
-        return self.is_pure(site, False)
+        return self.is_pure(site, False)  # operators are taken to be those of numbers
 
     # ------------------------------------------------------------ compiled callees
 
@@ -485,8 +493,6 @@ def namespace_of(owner: Any) -> dict[str, Any] | None:
         return None
     cells = {}
     for name, cell in zip(owner.__code__.co_freevars, owner.__closure__ or ()):
-        try:
+        with contextlib.suppress(ValueError):
             cells[name] = cell.cell_contents
-        except ValueError:
-            pass
     return {**owner.__globals__, **cells}

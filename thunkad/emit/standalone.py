@@ -13,7 +13,9 @@ import numpy as np
 
 from thunkad.emit.module import Emitted
 from thunkad.ir.fresh import Names
+from thunkad.normal.suspended_class import class_of
 from thunkad.records import record
+from thunkad.runtime.suspended import Suspended
 
 _SMALL = 100  # elements of data that are written out
 _NUMBERS = {"bool", "float16", "float32", "float64", "complex64", "complex128"} | {
@@ -105,6 +107,9 @@ class _Header:
 
     def _call(self, value: Any, users_module: str | None) -> str | None:
         """The call that returns ``value``."""
+        if isinstance(value, type) and issubclass(value, Suspended) and value.generator is not None:
+            found = self._imported(value.generator, users_module)
+            return None if found is None else f"{self._imported(class_of, users_module)}({found})"
         if self._written is None or id(value) not in self._written.arguments:
             return None
         target, place = self._written.arguments[id(value)]

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from thunkad.adjoint.forward import watch
-from thunkad.adjoint.generators import check_generator
 from thunkad.adjoint.inline import bind_rule, fold
+from thunkad.analysis.aliases import foreseen
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import NoRuleError
@@ -30,13 +30,14 @@ from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import arrays, cotangents
-from thunkad.runtime.dots import changeable, closure_dot, spread, spread_named, tangent_buffer, view_like
+from thunkad.runtime.dots import changeable, closure_dot, field_dot, spread, spread_named, tangent_buffer, view_like
 from thunkad.tangents import Tangent
 
 SPREAD = n.Ref("spread", spread)
 SPREAD_NAMED = n.Ref("spread_named", spread_named)
 CHANGEABLE = n.Ref("changeable", changeable)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
+FIELD_DOT = n.Ref("field_dot", field_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
 VIEW_LIKE = n.Ref("view_like", view_like)
 
@@ -83,10 +84,13 @@ class Calls:
 
     def has_effect_on_tangents(self, site: Site) -> bool:
         """Whether a call whose result does not move may move what it is given."""
+        if foreseen(self.push.resolved, site):
+            return True
         if site.how not in ("inside", "lifted"):
             return False
-        mutated = self.callees.summary(site).mutated
-        return any(p in mutated and self.push.moves(a) for p, a in site.bound)
+        summary = self.callees.summary(site)
+        changed = summary.mutated | summary.late
+        return any(p in changed and self.push.moves(a) for p, a in site.bound)
 
     def call(self, s: n.Assign, target: str, site: Site) -> None:
         if not any(self.push.moves(a) for a in self.operands(site)):
@@ -101,7 +105,6 @@ class Calls:
         elif site.how == "rule":
             self.rule(s, target, site)
         elif site.how in ("inside", "lifted"):
-            check_generator(self.push.resolved, self.callees, s, target, site)
             self.compiled(s, target, site)
         elif site.how == "dynamic":
             self.dynamic(s, target, site, callee_of(site))
@@ -286,13 +289,22 @@ class Calls:
 
     def dynamic(self, s: n.Assign, target: str, site: Site, callee: n.Expr) -> None:
         """A callee that is known only when the code runs."""
-        push = self.push
         arg_dots = n.TupleExpr(tuple(self.starred(a) for a in site.args))
         keys = tuple(None if k is None else n.Const(k) for k, _ in site.kwargs)
         kwarg_dots = n.DictExpr(keys, tuple(self.double_starred(k, v) for k, v in site.kwargs))
-        callee_dot = push.dot(callee)
+        callee, callee_dot = self.looked_up(callee, s.line)
         call = n.Call(self.callees.push(), (callee, callee_dot, arg_dots, kwarg_dots, *site.args), site.kwargs)
         self.both(s, target, site, call)
+
+    def looked_up(self, callee: n.Expr, line: int) -> tuple[n.Expr, n.Expr]:
+        """A callee and its tangent: of a function that an object holds its own, of a method that of the object."""
+        push = self.push
+        if type(callee) is not n.Attr or not push.moves(callee):
+            return callee, push.dot(callee)
+        owner, owner_dot = self.looked_up(callee.value, line)
+        found = n.Name(push.names.temporary())
+        push.emit(n.Assign(found.id, n.Attr(owner, callee.name), line=line))
+        return found, n.Call(FIELD_DOT, (owner_dot, n.Const(callee.name), owner, found))
 
     def closure(self, e: n.Closure) -> n.Expr:
         """The tangent of a function that is made here."""

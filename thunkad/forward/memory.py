@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.aliases import foreseen
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.writing import dispatched_writes, is_product
@@ -44,6 +45,7 @@ class Summary:
 
     mutated: frozenset[str] = frozenset()
     aliased: frozenset[str] = frozenset()
+    late: frozenset[str] = frozenset()  # those that a callee found when the code runs may change
 
 
 #: Asks for the summary of the callee of an 'inside' or 'lifted' site.
@@ -114,7 +116,7 @@ def _made(resolved: Resolved) -> set[str]:
     return made - other
 
 
-def summary_of(resolved: Resolved, memory: Memory) -> Summary:
+def summary_of(resolved: Resolved, memory: Memory, ask: Ask) -> Summary:
     """What the function does to its parameters."""
     function = resolved.function
     params = [*function.captures, *(p.name for p in function.params)]
@@ -124,7 +126,22 @@ def summary_of(resolved: Resolved, memory: Memory) -> Summary:
     return Summary(
         frozenset(p for p in params if memory.find(p) in changed),
         frozenset(p for p in params if any(memory.share(p, r) for r in result)),
+        _given_late(resolved, memory, ask, params) if resolved.writes_late else frozenset(),
     )
+
+
+def _given_late(resolved: Resolved, memory: Memory, ask: Ask, params: list[str]) -> frozenset[str]:
+    """The parameters that reach a call whose callee is found when the code runs."""
+    found: set[str] = set()
+    for s in walk.statements(resolved.function.body):
+        site = resolved.sites.get(id(s))
+        if foreseen(resolved, site):
+            found.update(x for e in walk.expressions(s) for x in walk.names(e))
+        elif site is not None and site.how in ("inside", "lifted"):
+            late = ask(site).late
+            found.update(x for p, e in site.bound if p in late for x in walk.names(e))
+    classes = {memory.find(x) for x in found}
+    return frozenset(p for p in params if memory.find(p) in classes)
 
 
 class _Run:

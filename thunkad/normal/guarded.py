@@ -40,6 +40,8 @@ MUTATING = frozenset(
 MATCHES, ENTER, LEAVE = n.Ref("matches", matches), n.Ref("enter", enter), n.Ref("leave", leave)
 SHOWN, TRACE = n.Ref("shown", shown), n.Ref("traceback_of", traceback_of)
 _LIBRARY = (np.ndarray, list, dict, str, tuple, set)  # their methods that are not named above change nothing
+#: The site of a loop whose body was cut: what going through its iterable raises would not be caught.
+CUT = "cut"
 _FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
 
 
@@ -343,7 +345,7 @@ class _Pieces:
             before: list[n.Stmt] = []
             if type(s.iter) is n.Call and s.iter.func != n.Global("range"):
                 before = self.protected([n.Assign(self.names.temporary(), s.iter, line=s.line)])
-            return [*before, n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, line=s.line)]
+            return [*before, n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, line=s.line, site=CUT)]
         if type(s) is n.While:
             test = n.Name(self.names.temporary())
             tested = n.Assign(test.id, n.Unary("not", s.test), line=s.line)

@@ -9,12 +9,8 @@ from thunkad.ir import nodes as n
 from thunkad.normal.lower_builder import Builder, Env, lowers
 from thunkad.normal.lower_expressions import truth
 from thunkad.normal.lower_loops import iterable, loop_target
+from thunkad.normal.scope import takes_all
 
-# Functions that take all of an iterator at once, so that a list serves as well.
-CONSUMERS = (
-    "sum", "any", "all", "max", "min", "list", "tuple", "sorted", "set", "frozenset", "dict", "prod", "fsum", "join",
-    "fromiter", "deque", "Counter", "extend", "update",
-)  # fmt: skip
 NEW = {
     "ListComp": ("rows", n.ListExpr(())),
     "SetComp": ("members", n.Call(n.Ref("set", set))),
@@ -87,27 +83,7 @@ def materialised(call: Any) -> bool:
     return bool(call.args) and type(call.args[0]).__name__ == "GeneratorExp" and takes_all(call)
 
 
-def takes_all(call: Any) -> bool:
-    """Whether a call takes all of its first argument at once."""
-    if not call.args:
-        return False
-    func = call.func
-    name = func.attr if type(func).__name__ == "Attribute" else getattr(func, "id", None)
-    rest = [*call.args[1:], *(k.value for k in call.keywords)]
-    harmless = ("Constant", "Name", "Lambda", "Attribute")  # evaluated before the elements by Python, after them here
-    return name in CONSUMERS and all(type(a).__name__ in harmless for a in rest)
-
-
 def used_up(b: Builder, call: Any) -> n.Expr:
     """The list of the elements that such a call takes; ``any`` and ``all`` stop at the element that decides."""
     name = getattr(call.func, "id", None)
     return comprehension(b, call.args[0], {"any": True, "all": False}.get(name) if name else None)
-
-
-@lowers("GeneratorExp")
-def _generator(b: Builder, node: Any) -> n.Expr:
-    b.unsupported(
-        node,
-        "a generator expression that is not used up at once can't be differentiated",
-        "Write a list comprehension: [... for ... in ...].",
-    )

@@ -9,10 +9,13 @@ from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
 from thunkad.normal.exits import left_early, single_exit_block
 from thunkad.normal.lower_builder import Builder, Env, Slot, lowers
-from thunkad.normal.lower_comprehensions import materialised, takes_all, used_up
+from thunkad.normal.lower_comprehensions import materialised, used_up
 from thunkad.normal.lower_expressions import plain_call
 from thunkad.normal.lower_targets import bind
-from thunkad.normal.scope import Scope, bind_call
+from thunkad.normal.scope import Scope, bind_call, takes_all
+from thunkad.normal.suspended import LAZY
+from thunkad.normal.suspended_class import class_inside
+from thunkad.runtime import lazy
 
 
 def function_body(b: Builder, node: Any, name: str, captures: tuple[str, ...] = ()) -> n.Function:
@@ -29,6 +32,11 @@ def function_body(b: Builder, node: Any, name: str, captures: tuple[str, ...] = 
     else:
         b.line = node.body.lineno
         b.emit(n.Return(b.atom(node.body)))
+    return n.Function(name, parameters(args), b.block, captures, node.lineno, b.source.filename)
+
+
+def parameters(args: Any) -> list[n.Param]:
+    """The parameters of a function or lambda."""
     without = len(args.posonlyargs) + len(args.args) - len(args.defaults)
     params = [n.Param(p.id, has_default=k >= without) for k, p in enumerate((*args.posonlyargs, *args.args))]
     if args.vararg is not None:
@@ -36,7 +44,25 @@ def function_body(b: Builder, node: Any, name: str, captures: tuple[str, ...] = 
     params += [n.Param(p.id, "keyword", d is not None) for p, d in zip(args.kwonlyargs, args.kw_defaults)]
     if args.kwarg is not None:
         params.append(n.Param(args.kwarg.id, "var_keyword"))
-    return n.Function(name, params, b.block, captures, node.lineno, b.source.filename)
+    return params
+
+
+def generator_maker(b: Builder, scope: Scope, name: str, captures: tuple[str, ...], cells: set[str]) -> n.Function:
+    """A generator function as one that makes an object, see :mod:`thunkad.normal.suspended`."""
+    node = scope.node
+    if type(node).__name__ == "Lambda":
+        b.unsupported(node, "a lambda with 'yield' can't be differentiated", "Make it a function.")
+    variables = b.scopes.captures(scope)
+    cls = class_inside(
+        b.source,
+        scope,
+        b.scopes,
+        {v.name: c in cells for v, c in zip(variables, captures)},  # type: ignore[arg-type]
+    )
+    b.line = node.lineno
+    given = tuple(map(n.Name, (*scope.params, *captures)))
+    b.emit(n.Return(b.temp(n.Call(n.Ref(cls.__name__, cls), given))))
+    return n.Function(name, parameters(node.args), b.block, captures, node.lineno, b.source.filename)
 
 
 # ---------------------------------------------------------------- definitions
@@ -45,12 +71,8 @@ def function_body(b: Builder, node: Any, name: str, captures: tuple[str, ...] = 
 @lowers("FunctionDef")
 def _define(b: Builder, node: Any) -> None:
     scope = b.scopes.of(node)
-    if scope.awaits or (scope.generator and not scope.inline):
-        b.unsupported(
-            node,
-            f"the generator '{node.name}' is used as a value, which can't be differentiated",
-            "Call it by its name where its values are used up: 'for value in name(...)', list(name(...)).",
-        )
+    if scope.awaits:
+        b.unsupported(node, f"the asynchronous function '{node.name}' can't be differentiated", "Make it a plain one.")
     if scope.inline:
         _keep_defaults(b, scope, node.name)
         return
@@ -93,8 +115,6 @@ def _fixed(b: Builder, value: n.Expr) -> n.Expr:
 
 def _closure(b: Builder, scope: Scope, name: str) -> n.Closure:
     node = scope.node
-    if scope.generator:
-        b.unsupported(node, "a generator can't be differentiated", "Collect the values in a list and return it.")
     given = [d for d in node.args.kw_defaults if d is not None]
     settled = b.operands(*node.args.defaults, *given)
     count = len(node.args.defaults)
@@ -115,7 +135,10 @@ def _closure(b: Builder, scope: Scope, name: str) -> n.Closure:
     names.taken.difference_update(scope.params)
     inside = Builder(b.source, b.scopes, names, Env(scope, env))
     inside.stable.update(inner)
-    function = function_body(inside, node, name, tuple(inner))
+    if scope.generator:
+        function = generator_maker(inside, scope, name, tuple(inner), cells)
+    else:
+        function = function_body(inside, node, name, tuple(inner))
     return n.Closure(function, tuple(outer), tuple(settled[:count]), tuple(zip(named, settled[count:])))
 
 
@@ -137,12 +160,6 @@ def _call(b: Builder, node: Any) -> n.Expr:
         owner = b.env.scope.owner(func.id)
         if owner is not None and func.id in owner.functions:
             env = b.env.of(owner)
-            if owner.functions[func.id].generator:
-                b.unsupported(
-                    node,
-                    f"the values of the generator '{func.id}' are not used up at once, which can't be differentiated",
-                    "Loop over the call: 'for value in name(...)', or take a list: list(name(...)).",
-                )
             return _inline(b, node, owner.functions[func.id], env, env.defaults.get(func.id, {}))
         if owner is None and func.id == "super" and not node.args and (call := _method_super(b)) is not None:
             return call
@@ -210,6 +227,22 @@ def run_generator(
     b.line = line
     b.rebindings += 1
     return left_early(body, b.names)
+
+
+@lowers("GeneratorExp")
+def _generator_expression(b: Builder, node: Any) -> n.Expr:
+    """One that is not used up where it stands: its function is made, and called with what it goes through first."""
+    first = node.generators[0].iter
+    over: n.Expr
+    if type(first).__name__ == "Call" and getattr(first.func, "id", None) in LAZY and b.slot(first.func.id) is None:
+        call = plain_call(b, first)
+        assert isinstance(call, n.Call)
+        function = LAZY[first.func.id]
+        over = b.temp(n.Call(n.Ref(function, getattr(lazy, function)), call.args, call.kwargs))
+    else:
+        over = b.atom(first)
+    over = b.settle([b.hold(over)])[0]
+    return n.Call(b.temp(_closure(b, b.scopes.of(node.function), "generator_expression")), (over,))
 
 
 def listed(b: Builder, node: Any, generator: tuple[Scope, Env]) -> n.Expr:

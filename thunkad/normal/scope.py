@@ -7,6 +7,11 @@ from typing import Any
 from thunkad.records import field, record
 
 FUNCTIONS = ("FunctionDef", "AsyncFunctionDef", "Lambda")
+#: Functions that take all of an iterator at once, so that a list serves as well.
+CONSUMERS = (
+    "sum", "any", "all", "max", "min", "list", "tuple", "sorted", "set", "frozenset", "dict", "prod", "fsum", "join",
+    "fromiter", "deque", "Counter", "extend", "update",
+)  # fmt: skip
 COMPREHENSIONS = ("ListComp", "SetComp", "DictComp", "GeneratorExp")
 
 
@@ -121,3 +126,14 @@ def bind_call(args: Any, call: Any) -> dict[str, Any] | None:
     for name in [*positional, *(p.id for p in args.kwonlyargs)]:
         out.setdefault(name, None)
     return out
+
+
+def takes_all(call: Any) -> bool:
+    """Whether a call takes all of its first argument at once."""
+    if not call.args:
+        return False
+    func = call.func
+    name = func.attr if type(func).__name__ == "Attribute" else getattr(func, "id", None)
+    rest = [*call.args[1:], *(k.value for k in call.keywords)]
+    harmless = ("Constant", "Name", "Lambda", "Attribute")  # evaluated before the elements by Python, after them here
+    return name in CONSUMERS and all(type(a).__name__ in harmless for a in rest)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from thunkad.normal.scope import COMPREHENSIONS, FUNCTIONS, Point, Scope, Use, bind_call
+from thunkad.normal.scope import COMPREHENSIONS, FUNCTIONS, Point, Scope, Use, bind_call, takes_all
+from thunkad.tree.generators import as_generator_function
 
 
 def fields(node: Any) -> Iterator[Any]:
@@ -27,6 +28,7 @@ class Walk:
         self.candidates: list[tuple[Scope, str]] = []  # nested functions and the only name they are bound to
         self.loads: list[Use] = []
         self.bindings: list[Use] = []
+        self.used_up: set[int] = set()  # what stands where all of its values are taken at once
         self._scope: Scope
         self._position = 0
         self._serial = 0
@@ -96,12 +98,16 @@ class Walk:
 
     def _comprehension(self, node: Any) -> None:
         self.visit(node.generators[0].iter)
+        if type(node).__name__ == "GeneratorExp" and id(node) not in self.used_up:
+            node.function = as_generator_function(node)
+            self.function(node.function, self._scope)
+            return
         outer = self._scope
         scope = Scope(node, outer, self._point())
         self.scopes[id(node)] = scope
         self._scope = scope
         for generator in node.generators:  # bound first: a name is the comprehension's own wherever it stands in it
-            for part in _walk_targets(generator.target):
+            for part in targets_of(generator.target):
                 scope.bound.add(part)
         with self._inside(loop=True):
             for k, generator in enumerate(node.generators):
@@ -139,6 +145,8 @@ class Walk:
             self._bind(node.id, delete=kind == "Del")
 
     def _visit_Call(self, node: Any) -> None:
+        if takes_all(node):
+            self.used_up.add(id(node.args[0]))
         if type(node.func).__name__ == "Name":
             self.loads.append(Use(node.func.id, self._scope, self._point(), call=node))
         elif type(node.func).__name__ == "Lambda":
@@ -167,7 +175,9 @@ class Walk:
         if node.value is not None:
             self.visit(node.value)
 
-    _visit_YieldFrom = _visit_Yield
+    def _visit_YieldFrom(self, node: Any) -> None:
+        self.used_up.add(id(node.value))
+        self._visit_Yield(node)
 
     def _visit_Await(self, node: Any) -> None:
         self._scope.generator = self._scope.awaits = True
@@ -218,6 +228,7 @@ class Walk:
         self._block(node.values[1:])
 
     def _visit_For(self, node: Any) -> None:
+        self.used_up.add(id(node.iter))
         self.visit(node.iter)
         with self._inside(loop=True):
             self.visit(node.target)
@@ -288,10 +299,10 @@ def can_inline_directly(scope: Scope, call: Any) -> bool:
     return not scope.generator and bind_call(scope.node.args, call) is not None
 
 
-def _walk_targets(node: Any) -> Iterator[str]:
+def targets_of(node: Any) -> Iterator[str]:
     if type(node).__name__ == "Name":
         yield node.id
     elif type(node).__name__ in ("Tuple", "List", "Starred"):
         for child in fields(node):
             if type(child).__name__ not in ("Store", "Load"):
-                yield from _walk_targets(child)
+                yield from targets_of(child)

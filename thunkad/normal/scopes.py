@@ -47,7 +47,8 @@ class Scopes:
         self.root = walk.function(node, None)
         self._scopes: dict[int, Scope] = walk.scopes
         self._candidates: list[tuple[Scope, str]] = walk.candidates
-        self._uses: list[Use] = walk.loads + walk.bindings
+        self._used_up = walk.used_up
+        self.uses: list[Use] = walk.loads + walk.bindings
         self.global_names: set[str] = set()
         self.outside = Scope(None, None, self.root.created)
         self.outside.bound = {use.name for use in walk.bindings if use.name in use.scope.globals}
@@ -99,7 +100,7 @@ class Scopes:
         parts = [scope]
         uses: dict[int, tuple[Use, Scope | None]] = {}
         for part in parts:
-            for use in self._uses:
+            for use in self.uses:
                 if use.scope.inside(part):
                     owner = use.scope.owner(use.name)
                     if owner is not None and use.name in owner.functions:
@@ -153,12 +154,15 @@ class Scopes:
             and made.dominates(load.at)
             and not load.scope.inside(scope)
             and bind_call(scope.node.args, load.call) is not None
+            and (not scope.generator or id(load.call) in self._used_up)
             for load in variable.loads
         )
 
     def _must_not_inline(self, variable: Variable, scope: Scope) -> bool:
         if self._instances(variable) > MOST_INSTANCES:
             return True
+        if any(self._in_generator(load.scope, variable.owner) for load in variable.loads):
+            return True  # a generator that is kept is compiled by itself
         args = scope.node.args
         defaults = [*args.defaults, *(d for d in args.kw_defaults if d is not None)]
         # The values of defaults are names of the defining function: an escaping function would have to capture them.
@@ -179,6 +183,16 @@ class Scopes:
             if count > MOST_INSTANCES:
                 break
         return count
+
+    @staticmethod
+    def _in_generator(scope: Scope, top: Scope) -> bool:
+        """Whether a generator function that is not inlined lies between ``scope`` and ``top``."""
+        around: Scope | None = scope
+        while around is not None and around is not top:
+            if around.generator and not around.inline:
+                return True
+            around = around.parent
+        return False
 
     @staticmethod
     def _escapes(scope: Scope, top: Scope) -> bool:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 
-class Exhausted:
-    """What :func:`drawn` gives when there is nothing left."""
-
-
-EXHAUSTED = Exhausted()
+class EXHAUSTED:
+    """What :func:`drawn` gives when there is nothing left: the class itself, which is no memory."""
 
 
 def drawn(it: Any) -> Any:
@@ -26,6 +23,14 @@ def drawn_or(it: Any, default: Any) -> Any:
         return it.__next__()
     except StopIteration:
         return default
+
+
+def following(it: Any) -> Any:
+    """``next(it)`` inside a generator, which an end of ``it`` does not end silently."""
+    item = drawn(it)
+    if item is EXHAUSTED:
+        raise RuntimeError("generator raised StopIteration")
+    return item
 
 
 def listed(items: Any) -> Any:
@@ -62,3 +67,61 @@ class Items:
 def items_of(items: Any) -> Any:
     """``iter(items)`` of a list, a tuple or an array."""
     return Items(items)
+
+
+class Steps:
+    """An iterator over a ``range``."""
+
+    def __init__(self, steps: range) -> None:
+        self.value, self.step, self.left = steps.start, steps.step, len(steps)
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        if self.left == 0:
+            raise StopIteration
+        value = self.value
+        self.value = value + self.step
+        self.left -= 1
+        return value
+
+
+def steps_of(steps: range) -> Any:
+    """``iter(steps)`` of a range."""
+    return Steps(steps)
+
+
+def unpacked(items: Any, count: int) -> Any:
+    """As many items of an object that can be iterated over as tell whether it has ``count`` of them."""
+    it = iter(items)
+    out = []
+    for _ in range(count + 1):
+        item = drawn(it)
+        if item is EXHAUSTED:
+            break
+        out.append(item)
+    return out
+
+
+def everything(items: Any, count: Any = None) -> Any:
+    """``items``; of an iterator of a Python class :func:`listed` or, with a ``count``, :func:`unpacked`."""
+    return items
+
+
+def found_in(items: Any, x: Any) -> bool:
+    """``x in items`` of an object that can be iterated over: no more than it takes is drawn."""
+    for item in items:
+        if item is x or item == x:
+            return True
+    return False
+
+
+def contained(items: Any, x: Any) -> bool:
+    """``x in items``; of an iterator of a Python class :func:`found_in`."""
+    return x in items
+
+
+def keys_of(items: Any) -> Any:
+    """``iter(items)`` of a dict, a view of one, or a string."""
+    return Items(list(items))

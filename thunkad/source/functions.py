@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
-from types import FunctionType
+import weakref
+from types import CodeType, FunctionType
 from typing import Any
 
 from thunkad.errors import Place, SourceUnavailableError
@@ -30,6 +32,8 @@ class Source:
         The line of ``def`` or ``lambda``.
     name : str
         The name after ``def``; ``"<lambda>"`` for a lambda.
+    function : function
+        The function itself.
     """
 
     node: GastFunction
@@ -37,6 +41,7 @@ class Source:
     first_line: int
     name: str
     _lines: tuple[str, ...] = field(repr=False)
+    function: Any = field(default=None, repr=False)
 
     def line_text(self, lineno: int) -> str:
         """Line ``lineno`` of the file; empty if there is no such line."""
@@ -45,6 +50,15 @@ class Source:
     def place(self, lineno: int) -> Place:
         """The position of line ``lineno``, for error messages."""
         return Place(self.filename, lineno, self.line_text(lineno))
+
+
+_noted: dict[int, tuple[weakref.ref[CodeType], Source]] = {}  # by identity: equal code may stand in two files
+
+
+def note_source(code: CodeType, source: Source) -> None:
+    """Have ``source`` found for functions with ``code``, which the compiler made."""
+    key = id(code)
+    _noted[key] = weakref.ref(code, lambda _: _noted and _noted.pop(key, None)), source  # at exit it may be gone
 
 
 def find_source(fn: FunctionType) -> Source:
@@ -63,13 +77,17 @@ def find_source(fn: FunctionType) -> Source:
     if not isinstance(fn, FunctionType):
         raise _unavailable(fn, f"it is no Python function but a '{type(fn).__name__}'", _RULE)
     code = fn.__code__
+    found = _noted.get(id(code))
+    if found is not None and found[0]() is code:
+        noted = found[1]
+        return Source(copy.deepcopy(noted.node), noted.filename, noted.first_line, noted.name, noted._lines, fn)
     failure: tuple[str, str] | None = None
     for filename, text in texts_of(fn):
         try:
             module = parsed(filename, text)
-            found = _find(fn, module)
-            if found is not None:
-                return _source(found, module)
+            candidate = _find(fn, module)
+            if candidate is not None:
+                return _source(candidate, module, fn)
             failure = failure or (_what_differs(fn, module), _CHANGED)
         except (SyntaxError, ValueError) as error:
             failure = failure or (f"'{filename}' can't be parsed any more ({error})", _CHANGED)
@@ -93,7 +111,7 @@ def find_own_source(fn: FunctionType, place: int = 0) -> Source:
         here = [c for c in functions(module.tree, code.co_name, code.co_firstlineno) if _names_fit(c, fn)]
         here.sort(key=lambda c: c.node.col_offset)
         if len(here) == 1 or (here and place < len(here) and code.co_name == "<lambda>"):
-            return _source(here[place if len(here) > 1 else 0], module)
+            return _source(here[place if len(here) > 1 else 0], module, fn)
     return find_source(fn)
 
 
@@ -117,12 +135,12 @@ def _names_fit(candidate: Candidate, fn: FunctionType) -> bool:
     return len(args.posonlyargs) + len(args.args) == code.co_argcount and len(args.kwonlyargs) == code.co_kwonlyargcount
 
 
-def _source(found: Candidate, module: ParsedModule) -> Source:
+def _source(found: Candidate, module: ParsedModule, fn: FunctionType) -> Source:
     node = to_gast(found.node)
     if found.class_name is not None:
         write_out_private_names(node, found.class_name)
     name = getattr(found.node, "name", "<lambda>")
-    return Source(node, module.filename, found.node.lineno, name, module.lines)
+    return Source(node, module.filename, found.node.lineno, name, module.lines, fn)
 
 
 # ---------------------------------------------------------------- messages

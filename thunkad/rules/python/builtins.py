@@ -38,7 +38,20 @@ from thunkad.runtime.elements import (
     zip_bars,
     zip_dot,
 )
-from thunkad.runtime.iterators import items_of
+from thunkad.runtime.iterators import drawn, drawn_or, items_of, keys_of, steps_of
+from thunkad.runtime.lazy import OF_ITERTOOLS
+from thunkad.runtime.suspended import (
+    Suspended,
+    delegated,
+    ended,
+    handed,
+    itself,
+    result_of,
+    resumed,
+    resumed_or,
+    resumed_with,
+    returned,
+)
 from thunkad.tangents import NoTangent, thunk
 
 _DISCRETE = (
@@ -129,28 +142,29 @@ refuse("an iterator has a position that moves; use indices, or a for loop", iter
 refuse("use a list", collections.deque)
 refuse("it shows the memory of an array; use the array", memoryview)
 _BY_INDEX = "use loops, or go through indices with it: for i, j in itertools.{}(range(len(x)), …)"
-_INSTEAD = {
-    "chain": "use a list: [*a, *b]",
-    "islice": "use a slice: list(x)[:n]",
-    "accumulate": "use np.cumsum, or a loop that appends to a list",
-    "repeat": "use a list: [x] * n",
-    "cycle": "use indices: x[k % len(x)]",
-    "zip_longest": "use zip of lists made as long as one another",
-    "starmap": "use a list: [f(*args) for args in rows]",
-    "compress": "use a list: [v for v, keep in zip(x, selectors) if keep]",
-    "pairwise": "use zip(x[:-1], x[1:])",
-    **{name: _BY_INDEX.format(name) for name in ("product", "combinations", "combinations_with_replacement", "permutations")},
-}
-for _name, _instead in _INSTEAD.items():
-    refuse(_instead, getattr(itertools, _name))
-refuse("use a list: [v for part in parts for v in part]", itertools.chain.from_iterable)
-refuse("use a loop over a list", itertools.groupby, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.tee)
+for _name in ("product", "combinations", "combinations_with_replacement", "permutations"):
+    refuse(_BY_INDEX.format(_name), getattr(itertools, _name))
+refuse("use zip of lists made as long as one another", itertools.zip_longest)
+refuse("use a list: [v for v, keep in zip(x, selectors) if keep]", itertools.compress)
+refuse("use a list", itertools.groupby, itertools.tee)
+for _fn, _body in OF_ITERTOOLS.items():
+    alternative(_fn)(_body)
 refuse("a set holds its elements by their values; use a list or a tuple", set, frozenset)
 
 
 alternative(iter, types=(list,))(items_of)
 alternative(iter, types=(tuple,))(items_of)
 alternative(iter, types=(np.ndarray,))(items_of)
+alternative(iter, types=(range,))(steps_of)
+_sort: type
+for _sort in (str, dict, type({}.keys()), type({}.values()), type({}.items())):
+    alternative(iter, types=(_sort,))(keys_of)
+alternative(drawn, types=(Suspended,))(resumed)
+alternative(drawn_or, types=(Suspended,))(resumed_or)
+non_differentiable(ended)
+alternative(delegated, types=(Suspended,))(itself)
+alternative(handed, types=(Suspended,))(resumed_with)
+alternative(returned, types=(Suspended,))(result_of)
 
 
 @alternative(divmod)

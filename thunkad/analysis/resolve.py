@@ -1,0 +1,78 @@
+"""A function in normal form → what it resolves to: the abstract run, repeated until nothing changes any more.
+
+Between the runs loops over the user's iterators are written out, calls of generator functions become objects where a
+list won't do, and kinds that are no facts are weakened.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thunkad.analysis.changed import changed_elsewhere
+from thunkad.analysis.checkpoints import with_segments
+from thunkad.analysis.generators import kept_generators, with_objects
+from thunkad.analysis.named_attributes import with_plain_attributes
+from thunkad.analysis.protocols import by_protocol
+from thunkad.analysis.resolution import Run
+from thunkad.analysis.sequences import with_arrays
+from thunkad.analysis.sites import Context, Resolved, weaken
+from thunkad.ir import nodes as n
+from thunkad.kinds.lattice import Kind, Known
+from thunkad.records import replace
+
+
+def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
+    """Run the abstract interpretation of ``function`` for parameters of these kinds."""
+    function = with_segments(with_plain_attributes(function, owner, context), owner, context)
+    kept: dict[int, tuple[n.Assign, n.Call]] = {}
+    while True:
+        suspends = context.suspends
+        own = replace(function, body=with_objects(function.body, kept)) if kept else function
+        found, made = _resolved(own, owner, params, context)
+        more = kept_generators(found, made, function, context) if made else {}
+        if not more and (suspends or not context.suspends):
+            return found
+        kept |= more
+
+
+def _resolved(
+    function: n.Function, owner: Any, params: dict[str, Kind], context: Context
+) -> tuple[Resolved, dict[int, n.Assign]]:
+    """``function`` resolved, and the calls of generator functions in it that give lists."""
+    run = _settled(Run(function, owner, params, context))
+    for _ in range(3):  # a loop inside of one may only be known to be one then
+        written = with_arrays(by_protocol(function, run.iterated, run.sites, context.suspends), run.sites)
+        if written is function:
+            break
+        function = written
+        run = _settled(Run(function, owner, params, context))
+    found = Resolved(
+        function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow
+    )
+    found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
+    unsure = changed_elsewhere(found)
+    if not unsure:
+        found.result = run.result or Known(None)
+        return found, run.generators
+    weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
+    again = Run(function, owner, weakened, context)
+    again.unsure = unsure
+    run = _settled(again)
+    kinds = {k: v for k, v in run.kinds.items() if v is not None}
+    found = Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow)
+    found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
+    return found, run.generators
+
+
+def _settled(run: Run) -> Run:
+    for attempt in range(12):
+        run.changed = run.met_empty = False
+        run.asked.clear()
+        run.context.begin_pass()
+        run.block(run.function.body)
+        if not run.changed:
+            if not (run.met_empty and run.hopeful):
+                break
+            run.hopeful = False
+        run.widen = attempt >= 8
+    return run

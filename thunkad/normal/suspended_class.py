@@ -1,0 +1,122 @@
+"""The class for a generator function: made once, with methods that have a source like any function of the user's."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.normal.scope import Scope
+from thunkad.normal.scopes import Scopes
+from thunkad.normal.suspended import Suspension
+from thunkad.runtime import iterators, lazy, suspended
+from thunkad.source.functions import Source, find_source, note_source
+from thunkad.tree.parse import deep_recursion, gast, quiet
+
+_HELPERS: dict[str, Any] = {
+    "CLOSING": suspended.CLOSING, "EXHAUSTED": iterators.EXHAUSTED, "delegated": suspended.delegated,
+    "drawn": iterators.drawn, "following": iterators.following,
+    "handed": suspended.handed, "iter": iter, "returned": suspended.returned, "zipped": lazy.zipped,
+    "enumerated": lazy.enumerated, "mapped": lazy.mapped, "filtered": lazy.filtered,
+}  # fmt: skip
+#: Functions with a normal form of their own, not one by code object: it refers to classes with their closure variables.
+holding: weakref.WeakSet[Any] = weakref.WeakSet()
+_classes: weakref.WeakKeyDictionary[Any, type] = weakref.WeakKeyDictionary()
+
+
+def class_of(fn: Any) -> type:
+    """The class whose objects stand for what the generator function ``fn`` returns.
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        ``fn`` yields where that can't be written out.
+    """
+    found = _classes.get(fn)
+    init = None if found is None else found.__init__  # type: ignore[misc]
+    if found is None or (init.__defaults__, init.__kwdefaults__) != (fn.__defaults__, fn.__kwdefaults__):
+        source = find_source(fn)
+        with deep_recursion():
+            scopes = Scopes(source.node)
+            found = _classes[fn] = _made(source, scopes.root, scopes, None, fn.__name__)
+        found.generator = fn  # type: ignore[attr-defined]
+        init = found.__init__  # type: ignore[misc]
+        init.__defaults__, init.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
+    return found
+
+
+def found_class(fn: Any) -> type:
+    """:func:`class_of` for a generator function that is found when the code runs."""
+    cls = class_of(fn)
+    refuse_cleaning(cls, None)
+    return cls
+
+
+def refuse_cleaning(cls: Any, place: Any) -> None:
+    """Refuse a generator that has to be told when it is left for good, where nobody knows when that is."""
+    if cls.cleans_up:
+        raise UnsupportedSyntaxError(
+            f"the generator {cls.__name__}, which has a 'finally' or the like around a 'yield', is kept; when that is "
+            "run is not known then",
+            place,
+            "Put the 'try' around the loop that uses the generator up.",
+        )
+
+
+def class_inside(source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool]) -> type:
+    """The same for a generator function that is made inside the function of ``source``.
+
+    ``captured``: the variables that it captures, and whether they live in cells; ``__init__`` takes them after all
+    parameters.
+    """
+    node = scope.node
+    if not hasattr(node, "suspended"):
+        node.suspended = _made(source, scope, scopes, captured, node.name)
+        refuse_cleaning(node.suspended, source.place(node.lineno))
+        holding.add(source.function)
+    return node.suspended  # type: ignore[no-any-return]
+
+
+def _made(source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool] | None, name: str) -> type:
+    def refuse(node: Any, message: str, hint: str) -> NoReturn:
+        raise UnsupportedSyntaxError(f"{message}.", source.place(node.lineno), hint)
+
+    suspension = Suspension(scope, scopes, captured, refuse)
+    helpers = {spelling: types.CellType(_HELPERS[helper]) for helper, spelling in suspension.names.items()}
+    fn = source.function
+    free = {**dict(zip(fn.__code__.co_freevars, fn.__closure__ or ())), **helpers}
+    members: dict[str, Any] = {}
+    for node in suspension.methods:
+        gast.fix_missing_locations(node)
+        code = _compiled(node, source.filename, tuple(free))
+        cells = tuple(free[x] for x in code.co_freevars)
+        method = types.FunctionType(code, fn.__globals__, code.co_name, None, cells)
+        method.__module__, method.__qualname__ = fn.__module__, f"{name}.{code.co_name}"
+        named = zip(node.args.kwonlyargs, node.args.kw_defaults)
+        method.__kwdefaults__ = {p.id: None for p, d in named if d is not None}
+        method.__defaults__ = (None,) * len(node.args.defaults) or None
+        note_source(code, Source(node, source.filename, node.lineno, code.co_name, source._lines, method))
+        members[code.co_name] = method
+    members |= {"__module__": fn.__module__, "__qualname__": name}
+    return type(name, (suspended.Closing if suspension.cleans_up else suspended.Suspended,), members)
+
+
+def _compiled(node: Any, filename: str, free: tuple[str, ...]) -> types.CodeType:
+    """The code of a function whose free variables are closure variables if they are among ``free``."""
+    text = f"def factory({', '.join(free)}):\n pass"
+    module = gast.parse(text)
+    module.body[0].body = [copy.deepcopy(node)]
+    with quiet():
+        code = compile(ast.fix_missing_locations(gast.gast_to_ast(module)), filename, "exec", dont_inherit=True)
+    return next(c for c in _codes(code) if c.co_name == node.name)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield inner
+            yield from _codes(inner)

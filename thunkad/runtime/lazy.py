@@ -1,0 +1,188 @@
+"""Python's lazy functions as generator functions, for what can't be made a list: generators and other iterators."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from thunkad.runtime.iterators import EXHAUSTED, drawn
+
+
+def zipped(*iterables: Any) -> Any:
+    its = [iter(x) for x in iterables]
+    while its:
+        items = []
+        for it in its:
+            item = drawn(it)
+            if item is EXHAUSTED:
+                return
+            items.append(item)
+        yield tuple(items)
+
+
+def enumerated(iterable: Any, start: Any = 0) -> Any:
+    it, k = iter(iterable), start
+    while True:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            return
+        yield k, item
+        k = k + 1
+
+
+def mapped(function: Any, *iterables: Any) -> Any:
+    its = [iter(x) for x in iterables]
+    while True:
+        items = []
+        for it in its:
+            item = drawn(it)
+            if item is EXHAUSTED:
+                return
+            items.append(item)
+        yield function(*items)
+
+
+def filtered(function: Any, iterable: Any) -> Any:
+    it = iter(iterable)
+    while True:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            return
+        if item if function is None else function(item):
+            yield item
+
+
+# ---------------------------------------------------------------- itertools
+
+
+def sliced(iterable: Any, *bounds: Any) -> Any:
+    """``itertools.islice``"""
+    if len(bounds) == 1:
+        bounds = 0, bounds[0], 1
+    start = 0 if bounds[0] is None else bounds[0]
+    stop = bounds[1]
+    step = 1 if len(bounds) < 3 or bounds[2] is None else bounds[2]
+    if start < 0 or step < 1 or (stop is not None and stop < 0):
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    it, k = iter(iterable), 0
+    while stop is None or k < stop:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            return
+        if k >= start and (k - start) % step == 0:
+            yield item
+        k = k + 1
+
+
+def taken_while(predicate: Any, iterable: Any) -> Any:
+    it = iter(iterable)
+    while True:
+        item = drawn(it)
+        if item is EXHAUSTED or not predicate(item):
+            return
+        yield item
+
+
+def dropped_while(predicate: Any, iterable: Any) -> Any:
+    it, begun = iter(iterable), False
+    while True:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            return
+        begun = begun or not predicate(item)
+        if begun:
+            yield item
+
+
+def filtered_false(predicate: Any, iterable: Any) -> Any:
+    it = iter(iterable)
+    while True:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            return
+        if not (item if predicate is None else predicate(item)):
+            yield item
+
+
+def chained(*iterables: Any) -> Any:
+    for part in iterables:
+        yield from part
+
+
+def chained_from(iterables: Any) -> Any:
+    for part in iterables:
+        yield from part
+
+
+def counted(start: Any = 0, step: Any = 1) -> Any:
+    k = start
+    while True:
+        yield k
+        k = k + step
+
+
+def repeated(value: Any, times: Any = None) -> Any:
+    k = 0
+    while times is None or k < times:
+        yield value
+        k = k + 1
+
+
+def cycled(iterable: Any) -> Any:
+    it, kept = iter(iterable), []
+    while True:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            break
+        kept.append(item)
+        yield item
+    while kept:
+        k = 0
+        while k < len(kept):
+            yield kept[k]
+            k = k + 1
+
+
+def accumulated(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
+    it, total = iter(iterable), initial
+    if initial is None:
+        total = drawn(it)
+        if total is EXHAUSTED:
+            return
+    yield total
+    while True:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            return
+        total = total + item if func is None else func(total, item)
+        yield total
+
+
+def starmapped(function: Any, iterable: Any) -> Any:
+    it = iter(iterable)
+    while True:
+        args = drawn(it)
+        if args is EXHAUSTED:
+            return
+        yield function(*args)
+
+
+def in_pairs(iterable: Any) -> Any:
+    it = iter(iterable)
+    before = drawn(it)
+    while before is not EXHAUSTED:
+        item = drawn(it)
+        if item is EXHAUSTED:
+            return
+        yield before, item
+        before = item
+
+
+#: The lazy functions of Python by the generator functions that do the same.
+OF_BUILTINS: dict[str, Any] = {"enumerate": enumerated, "zip": zipped, "map": mapped, "filter": filtered}
+OF_ITERTOOLS: dict[Any, Any] = {
+    itertools.islice: sliced, itertools.takewhile: taken_while, itertools.dropwhile: dropped_while,
+    itertools.filterfalse: filtered_false, itertools.chain: chained, itertools.chain.from_iterable: chained_from,
+    itertools.count: counted, itertools.repeat: repeated, itertools.cycle: cycled, itertools.accumulate: accumulated,
+    itertools.starmap: starmapped, itertools.pairwise: in_pairs,
+}  # fmt: skip

@@ -1,0 +1,144 @@
+"""Generators as objects: what the classes that :mod:`thunkad.normal.suspended` writes have in common."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from thunkad.runtime.iterators import EXHAUSTED, drawn
+
+
+def ended(it: Suspended) -> StopIteration:
+    """What ``next`` raises when ``it`` is over."""
+    return StopIteration() if it.result is None else StopIteration(it.result)
+
+
+class Suspended:
+    """A generator whose variables are attributes, so that it is an object like any other to the compiler.
+
+    A class for one generator function has a method ``resumed(sent)``: it goes on until the next ``yield`` and returns
+    the value, or ``EXHAUSTED``.
+
+    Attributes
+    ----------
+    at : int
+        The number of the ``yield`` where it is suspended; 1 before it has begun, 0 while it runs and when it is over.
+    result : object
+        What it returned.
+    cleans_up : bool
+        Whether something is to be done if it is left for good.
+    generator : function
+        The generator function; None for one that is made inside another function.
+    """
+
+    at: int
+    result: Any = None
+    cleans_up = False
+    generator: Any = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """What a program that asks for it takes it for."""
+        return types.GeneratorType
+
+    def __iter__(self) -> Any:
+        return self
+
+    def resumed(self, sent: Any) -> Any:
+        """The next value, or ``EXHAUSTED``; ``sent`` is the value of the ``yield`` where it goes on."""
+        raise NotImplementedError
+
+    def __next__(self) -> Any:
+        item = self.resumed(None)
+        if item is EXHAUSTED:
+            raise ended(self)
+        return item
+
+    def send(self, value: Any) -> Any:
+        if value is not None and self.at == 1:
+            raise TypeError("can't send non-None value to a just-started generator")
+        item = self.resumed(value)
+        if item is EXHAUSTED:
+            raise ended(self)
+        return item
+
+    def close(self) -> None:
+        self.at = 0
+
+
+class CLOSING:
+    """What a generator that is closed is sent."""
+
+
+class Closing(Suspended):
+    """A generator that has something to do when it is left for good."""
+
+    cleans_up = True
+
+    def close(self) -> None:
+        if self.at == 1:
+            self.at = 0
+        try:
+            item = self.resumed(CLOSING)
+        except GeneratorExit:
+            item = EXHAUSTED
+        if item is not EXHAUSTED:
+            raise RuntimeError("generator ignored GeneratorExit")
+
+
+def resumed(it: Suspended) -> Any:
+    """:func:`thunkad.runtime.iterators.drawn` of a generator."""
+    return it.resumed(None)
+
+
+def resumed_or(it: Suspended, default: Any) -> Any:
+    """``next(it, default)``"""
+    item = it.resumed(None)
+    return default if item is EXHAUSTED else item
+
+
+class Plain(Suspended):
+    """A generator that runs as it stands."""
+
+    def __init__(self, it: Any) -> None:
+        self.it, self.result = it, None
+
+    def resumed(self, sent: Any) -> Any:
+        try:
+            return self.it.send(sent)
+        except StopIteration as end:
+            self.result = end.value
+            return EXHAUSTED
+
+
+def delegated(over: Any) -> Any:
+    """``iter(over)`` for a ``yield from`` whose value is used."""
+    it = iter(over)
+    return Plain(it) if isinstance(it, types.GeneratorType) else it
+
+
+def itself(it: Suspended) -> Any:
+    """:func:`delegated` of a generator."""
+    return it
+
+
+def handed(it: Any, sent: Any) -> Any:
+    """The next item of what a ``yield from`` is at, or ``EXHAUSTED``."""
+    if isinstance(it, Suspended):
+        return it.resumed(sent)
+    return drawn(it) if sent is None else it.send(sent)
+
+
+def resumed_with(it: Suspended, sent: Any) -> Any:
+    """:func:`handed` of a generator."""
+    return it.resumed(sent)
+
+
+def returned(it: Any) -> Any:
+    """The value of a ``yield from`` that is over."""
+    return it.result if isinstance(it, Suspended) else None
+
+
+def result_of(it: Suspended) -> Any:
+    """:func:`returned` of a generator."""
+    return it.result
