@@ -144,6 +144,25 @@ def test_transform_over_an_axis_twice():
         ad.grad(lambda x: np.sum(np.fft.fftn(x, s=(4, 3), axes=(0, 0)).real))(x)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: 2.0**x,
+        lambda x: np.power(3, x),
+        lambda x: np.linspace(x[0], x[1], 5),
+        lambda x: np.linalg.norm(x, np.inf, axis=0),
+        lambda x: np.linalg.norm(x, 1),
+        lambda x: np.linalg.norm(x, -np.inf),
+        lambda x: np.linalg.cond(x, 1),
+    ],
+)
+def test_tangents_of_single_precision(f):
+    x = np.array([[1.5, 0.5], [0.25, 2.0]], np.float32)
+    y, y_dot = ad.jvp(f, (x,), (x,))
+    assert y.dtype == y_dot.dtype == np.float32
+    np.testing.assert_allclose(y_dot, ad.jvp(f, (x.astype(float),), (x.astype(float),))[1], rtol=1e-5, atol=1e-5)
+
+
 def test_what_has_no_tangent():
     x = np.array([1.5, 2.5])
     assert isinstance(ad.vjp(lambda x, k: x[k], x, 1)[1](1.0)[1], (ad.NoTangent, float, np.floating))

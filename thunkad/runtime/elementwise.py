@@ -49,7 +49,8 @@ def power_exponent_partial(y: Any, x: Any, p: Any) -> Any:
     """
     if isinstance(x, float) and isinstance(y, float) and x > 0:
         return y * math.log(x)
-    slope = y * power_logarithm(x, y)
+    logarithm = power_logarithm(x, y)
+    slope = y * (logarithm.item() if type(x) in (float, int, complex) else logarithm)
     undefined = (np.equal(x, 0)) & (np.real(p) <= 0)
     return np.where(undefined, np.nan, slope) if np.any(undefined) else slope
 

@@ -141,7 +141,7 @@ def _nested_ndim(object: Any) -> int:
 def nested_dot(object_dot: Any, object: Any, y: Any) -> Any:
     """The tangent of ``y``, an array made of ``object``: of its shape and (if that is inexact) type."""
     if is_zero(object_dot):
-        return zeros(y)
+        return zeros(y) if np.asarray(y).dtype.kind in "fc" else ZERO
     if np.asarray(y).dtype.kind not in "fc":
         if np.asarray(object).dtype.kind in "fc":
             return ZERO

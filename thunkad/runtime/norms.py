@@ -39,7 +39,7 @@ def vector_norm_gradient(y: Any, x: Any, ord: Any, axis: Any) -> Any:
     if ord == 0:
         return np.zeros_like(x)
     if ord == np.inf or ord == -np.inf:
-        return direction(x) * _shared(np.abs(x) == y, axis)
+        return direction(x) * _shared((np.abs(x) == y).astype(y.dtype), axis)
     ratio = np.abs(x) / np.where(y == 0, 1, y)
     still = (ratio == 0) | (
         y == 0
@@ -55,7 +55,7 @@ def matrix_norm_gradient(y: Any, x: Any, ord: Any, axes: tuple[int, int]) -> Any
     if ord in (1, -1, np.inf, -np.inf):
         along, across = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = np.sum(np.abs(x), axis=along, keepdims=True)
-        return direction(x) * _shared(sums == y, across)
+        return direction(x) * _shared((sums == y).astype(y.dtype), across)
     u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
     largest = s[..., :1]
     close = np.finfo(s.dtype).eps * max(x.shape[rows], x.shape[columns]) * largest

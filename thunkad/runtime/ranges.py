@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero, unbroadcast
+from thunkad.runtime.reductions import float_type
 from thunkad.tangents import ZERO
 
 
@@ -14,7 +15,7 @@ def _way(y: Any, num: Any, endpoint: Any, axis: Any) -> Any:
     """How far along each entry is, from 0 to 1, shaped to broadcast against the result."""
     along = [1] * np.ndim(y)
     along[axis] = -1
-    return np.reshape(np.linspace(0.0, 1.0, num, endpoint=endpoint), along)
+    return np.reshape(np.linspace(0.0, 1.0, num, endpoint=endpoint, dtype=float_type(y)), along)
 
 
 def start_bar(y_bar: Any, start: Any, num: Any, endpoint: Any = True, axis: Any = 0) -> Any:
@@ -31,7 +32,7 @@ def linspace_dot(start_dot: Any, stop_dot: Any, y: Any, num: Any, endpoint: Any 
     """The tangent of ``y = np.linspace(start, stop)``."""
     way = _way(y, num, endpoint, axis)
     shape = np.shape(np.take(y, 0, axis)) if np.size(y) else ()
-    y_dot: Any = np.zeros(np.shape(y))
+    y_dot: Any = np.zeros(np.shape(y), float_type(y))
     if np.size(y) and not is_zero(start_dot):
         y_dot = y_dot + (1 - way) * np.expand_dims(np.broadcast_to(start_dot, shape), axis)
     if np.size(y) and not is_zero(stop_dot):
