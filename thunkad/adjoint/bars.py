@@ -89,6 +89,15 @@ class Bars:
         kind = self.kind(x)
         return isinstance(kind, Num) and kind.is_scalar
 
+    def may_be_number(self, x: str) -> bool:
+        """Whether what is written into where it is an array may be a number on another path."""
+        kind = self.kind(x)
+        return self.shadowed.get(x) == "array" and x not in self.plain and isinstance(kind, Num) and kind.form == "any"
+
+    def only_memory(self, x: str) -> bool:
+        """Whether all of the cotangent of ``x`` is in the shadow of an array."""
+        return self.shadowed.get(x) == "array" and not self.may_be_number(x)
+
     # ------------------------------------------------------------ emission
 
     def emit(self, s: n.Stmt) -> None:
@@ -198,7 +207,7 @@ class Bars:
             self.expand(x)
             return self.live.pop(x, None)
         if mode == "array":
-            return Bar(n.Name(self.bar_name(x)))
+            return Bar(n.Name(self.bar_name(x)), maybe_zero=self.may_be_number(x))
         bar = self.live.pop(x, None)
         operands = n.Name(value or self.then.get(x, x)), ZERO_REF if bar is None else bar.expr
         take = n.Call(n.Attr(n.Name(self.shadows), "take"), operands)
@@ -227,7 +236,9 @@ class Bars:
         ``value`` names the same object: a name that a loop carries is bound to an older one again by then.
         """
         bar = self.live.pop(x, None)
-        if self.shadowed[x] != "any" or bar is None:
+        if self.may_be_number(x):
+            bar = Bar(n.Name(self.bar_name(x)))
+        elif self.shadowed[x] != "any" or bar is None:
             return ZERO_REF
         name = self.names.new(f"{x}_bar")
         self.emit(n.Assign(name, n.Call(n.Attr(n.Name(self.shadows), "number_part"), (n.Name(value or x), bar.expr))))
@@ -245,7 +256,9 @@ class Bars:
         if expr == ZERO_REF:
             return
         mode, bar = self.shadowed[x], n.Name(self.bar_name(x))
-        if mode == "array" and not maybe_zero:
+        if self.may_be_number(x):
+            self.emit(n.Assign(bar.id, n.Call(n.Attr(n.Name(self.shadows), "accumulate"), (n.Name(x), bar, expr))))
+        elif mode == "array" and not maybe_zero:
             self.emit(n.Update(bar, "+", expr))
         elif x in self.plain:
             self.emit(n.Update(bar, "+", n.Call(DENSE, (expr, n.Name(x)))))

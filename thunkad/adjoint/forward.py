@@ -36,16 +36,18 @@ from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import PY_INT, Kind, Tuple, is_iterable
+from thunkad.kinds.lattice import PY_INT, Kind, Known, Opaque, Tuple, is_iterable
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
 from thunkad.runtime.exceptions import in_one_go
+from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import originals
 from thunkad.runtime.untouched import untouched
 
 ORIGINALS = n.Ref("originals", originals)
 CHECKED = "iter"  # of a loop: that its iterable is one has to be checked even if its body has nothing to do
+CHECK_ELEMENTS = n.Ref("check_elements", check_elements)
 IN_ONE_GO = n.Ref("in_one_go", in_one_go)
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
 UNTOUCHED = n.Ref("untouched", untouched)
@@ -69,7 +71,7 @@ class Callees(Protocol):
     def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
     def pull(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref: ...
-    def pull_packed(self, shared: bool = False, in_try: bool = False) -> n.Ref: ...
+    def pull_packed(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref: ...
     def updater(self, name: str) -> n.Ref: ...
     def assigned_global(self, resolved: Resolved, name: str, value: n.Expr, line: int) -> None: ...
 
@@ -194,7 +196,7 @@ class Forward:
         elif site is None and t in (n.Binary, n.Inplace, n.Unary, n.Call, n.Attr):
             out.append(self.copy(s))  # an operand is never bound: this raises
         elif t is n.SetExpr:
-            raise self.unsupported(s, "a set of differentiated values", "use a list or a tuple")
+            out += [self.copy(s), n.Effect(n.Call(CHECK_ELEMENTS, (n.Name(s.target),)), line=s.line)]
         elif t in (n.Const, n.Ref, n.Global) or (site is not None and site.how == "constant"):
             out.append(self.copy(s))  # active only if something is written into it, which is judged there
         else:
@@ -202,14 +204,10 @@ class Forward:
 
     def index_kind(self, e: n.Expr) -> Kind:
         if type(e) is n.Slice:
-            from thunkad.kinds.lattice import Opaque
-
             return Opaque(slice)
         if type(e) is n.TupleExpr:
             return Tuple(tuple(self.index_kind(x) for x in e.items))
         if type(e) is n.Const and (e.value is None or e.value is Ellipsis):
-            from thunkad.kinds.lattice import Known
-
             return Known(e.value)
         return self.resolved.kind(e)
 
@@ -381,7 +379,8 @@ class Forward:
             selects = getattr(site.callee, "__name__", "") in SELECT_BY_VALUE
         from_copies = selects and args != site.args
         if not selects and self.mutation.kept(self.current, n.Name(target), []) != n.Name(target):
-            if self.mutation.aliases.is_mutated(target) and not self.mutation.is_simple(target):
+            simple = self.mutation.is_simple(target) or self.mutation.is_fresh(target, site)
+            if self.mutation.aliases.is_mutated(target) and not simple:
                 raise self.unsupported(
                     s, f"writing in place into a result of {name_of(site.callee)}", "copy the result first"
                 )

@@ -83,7 +83,7 @@ class Generator:
         self.names = Names(walk.taken_names(resolved.function))
         self.sharing, self.aliases = sharing, aliases
         self.takes_shadows = self.seed_may_be_zero = False
-        self.lasting = False  # whether the user may change containers between the forward and the reverse code
+        self.lasting = False  # whether others may change containers between the forward and the reverse code
         self.values_of_bars: dict[str, str] = {}
         self.shapes: dict[str, frozenset[str]] = {}
         # Container parameters that are changed in place, as they were.
@@ -138,6 +138,7 @@ class Generator:
         shared_params = shadowed_params(self.resolved, wanted, results, self.sharing)
         written = written_params(self.aliases, wanted)
         self.takes_shadows = self.seed_may_be_zero = bool(written) or self.sharing.shadows
+        self.lasting = not self.takes_shadows  # whoever calls may change what it gets
         sweeps = self.sweeps(wanted, lambda result: n.Name(seed), results)
         outputs = [self.dense_output(sweeps, p) for p in wanted if p not in shared_params]
         reverse: list[n.Stmt] = sweeps.bars.out

@@ -32,7 +32,7 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
         site = replace(site, args=tuple(fw.mutation.kept(fw.current, a, out) for a in site.args))
     operands = (*site.args, *(v for _, v in site.kwargs))
     parts = (*operands, callee) if isinstance(callee, (n.Name, n.Attr)) else operands
-    kept = not site.infix and any(fw.mutation.may_change(fw.current, a) for a in parts)
+    kept = not site.infix and any(fw.mutation.may_change(fw.current, a) for a in (*parts, n.Name(target)))
     wanted: list[tuple[n.Expr, n.Const]] = []
     root = callee
     while type(root) is n.Attr:
@@ -112,7 +112,9 @@ def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullb
         if fw.is_active(display):
             fw.active = fw.active | {name}
             steps.steps.append(DisplayStep(s.line, name, display))
-    call = n.Call(fw.callees.pull_packed(shared, bool(fw.tries)), (callee, n.Name(args), n.Name(kwargs)))
+    given = (args_display, kwargs_display, n.Name(target), *((callee,) if isinstance(callee, (n.Name, n.Attr)) else ()))
+    kept = any(fw.mutation.may_change(fw.current, e) for e in given)
+    call = n.Call(fw.callees.pull_packed(kept, shared, bool(fw.tries)), (callee, n.Name(args), n.Name(kwargs)))
     out.append(n.Unpack((target, pullback), call, line=s.line))
     operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
     if type(callee) is n.Name:

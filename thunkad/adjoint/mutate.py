@@ -28,7 +28,7 @@ from thunkad.adjoint.mutation import (
 )
 from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, InlineStep, OutlinedStep, UnpackStep
 from thunkad.adjoint.writers import Writers
-from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, basic, has_memory
+from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, basic, has_memory, is_product
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import update_access
 from thunkad.ir import nodes as n
@@ -41,6 +41,10 @@ from thunkad.runtime.sharing import must_be_array
 
 THEN = n.Ref("then", then)
 MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)
+
+
+#: Steps that may take a container's cotangent as a whole.
+READS_WHOLE = (InlineStep, OutlinedStep, DisplayStep, UnpackStep, UnlessView, ChangeStep, UpdateStep)
 
 
 class Mutation(Writers, Containers, Accessors, Calls):
@@ -66,7 +70,9 @@ class Mutation(Writers, Containers, Accessors, Calls):
         """``e`` itself, or a copy made here if its memory may be written before the reverse sweep reads it."""
         if type(e) is n.Name and self.written_after(s, e.id):
             name = self.fw.names.new(f"{e.id}_kept")
-            out.append(n.Assign(name, n.Call(KEEP, (e,)), line=s.line))
+            # The length of a list may change, so the list won't do where only the shape of the copy is read.
+            site = None if isinstance(self.kind(e), Num) else "kept list"
+            out.append(n.Assign(name, n.Call(KEEP, (e,)), line=s.line, site=site))
             self.fw.resolved.kinds[name] = self.kind(e)
             return n.Name(name)
         if type(e) in (n.TupleExpr, n.ListExpr):
@@ -97,6 +103,13 @@ class Mutation(Writers, Containers, Accessors, Calls):
             getattr(site.callee, "__name__", "") in HAND_ON and site.entry is not None and site.entry.layer == "library"
         )
 
+    def is_fresh(self, target: str, site: Site) -> bool:
+        """Whether the result of a callee surely is an array in memory of its own."""
+        name = getattr(site.callee, "__name__", "")
+        new = name not in VIEWS or (name == "einsum" and is_product(site))
+        library = site.entry is not None and site.entry.layer == "library"
+        return new and library and isinstance(self.kind(n.Name(target)), Num)
+
     def by_reference(self, site: Site, out: list[n.Stmt]) -> tuple[tuple[n.Expr, ...], Any]:
         """The arguments of such a callee: containers that may change as they are now, arrays themselves."""
 
@@ -112,9 +125,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
     def remember(self, s: n.Stmt, out: list[n.Stmt], place: int, steps: list[Any]) -> None:
         """Where a container is read as a whole and changed later: how it was, since that is what its cotangent fits."""
         for step in steps:
-            if not isinstance(
-                step, (InlineStep, OutlinedStep, DisplayStep, UnpackStep, UnlessView, ChangeStep, UpdateStep)
-            ):
+            if not isinstance(step, READS_WHOLE) and not (isinstance(step, ShadowDisplayStep) and step.spreads):
                 continue
             inner = step.inner if isinstance(step, UnlessView) else step
             target = getattr(inner, "target", "")

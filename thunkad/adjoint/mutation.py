@@ -67,7 +67,8 @@ def shadowed_params(
         return frozenset()
     active, _ = activity(resolved, wanted, results, written_params(aliases, wanted))
     shadowed = shadowed_names(resolved, aliases, active)
-    return frozenset(p for p in wanted if shadowed.get(p) in ("array", "container"))
+    unsure = {p for p in wanted if getattr(resolved.kind(n.Name(p)), "form", "") == "any"}
+    return frozenset(p for p in wanted if shadowed.get(p) in ("array", "container") and p not in unsure)
 
 
 def written_params(aliases: Aliases, wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -261,7 +262,7 @@ class ReadStep(Step):
             operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), item_bar)
             bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_read"), operands)))
             return
-        if bars.shadowed.get(self.target) == "array" and self.view is None:
+        if bars.only_memory(self.target) and self.view is None:
             return
         if self.view is not None:
             self.unless_view(bars)
@@ -317,7 +318,7 @@ class SlotStep(Step):
         if (
             type(self.value) is n.Name
             and self.value.id in bars.active
-            and (unsure or bars.shadowed.get(self.value.id) != "array")
+            and (unsure or not bars.only_memory(self.value.id))
         ):
             give(bars, self.value, n.Name(taken), maybe_zero=True)
 
@@ -347,7 +348,7 @@ class ListStep(Step):
             return
         taken = bars.names.new("taken_bar")
         bars.emit(n.Assign(taken, call))
-        if bars.shadowed.get(self.value.id) != "array":
+        if not bars.only_memory(self.value.id):
             give(bars, self.value, n.Name(taken), maybe_zero=True)
 
 
@@ -361,23 +362,38 @@ class ShadowDisplayStep(Step):
     def reads(self) -> set[str]:
         return set(walk.names(self.display))
 
+    @property
+    def values(self) -> tuple[n.Expr, ...]:
+        return self.display.values if type(self.display) is n.DictExpr else self.display.items
+
+    @property
+    def spreads(self) -> bool:
+        """Whether entries of other containers are among its own, or one of its keys may occur twice."""
+        named = type(self.display) is n.DictExpr and len(set(self.display.keys) - {None}) < len(self.values)
+        return named or any(type(v) is n.Star for v in self.values)
+
     def reverse(self, bars: Bars) -> None:
-        values = self.display.values if type(self.display) is n.DictExpr else self.display.items
-        wanted = [v for v in values if type(v) is n.Name and v.id in bars.active and bars.shadowed.get(v.id) != "array"]
-        named = type(self.display) is n.DictExpr and len(set(self.display.keys) - {None}) < len(values)
-        if named or any(type(v) is n.Star for v in values):
-            bar = bars.taken(self.target)
-            if bar is not None:
-                give_display(bars, self.display, bars.stable(bar.expr, [self.display, self.display]))
+        values = self.values
+        wanted = [v for v in values if type(v) is n.Name and v.id in bars.active and not bars.only_memory(v.id)]
+        all_slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
+        if self.spreads:
+            give_display(bars, self.display, all_slots, found=lambda item, slot: received(bars, item, slot))
             return
         if not wanted:
             return
         slots = bars.names.new(f"{self.target}_bar")
-        bars.emit(n.Assign(slots, n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))))
+        bars.emit(n.Assign(slots, all_slots))
         keys: Any = self.display.keys if type(self.display) is n.DictExpr else map(n.Const, range(len(values)))
         for key, v in zip(keys, values):
-            if type(v) is n.Name and v.id in bars.active and bars.shadowed.get(v.id) not in ("array", "container"):
-                give(bars, v, n.Call(ENTRY, (n.Name(slots), key)), maybe_zero=True)
+            if v in wanted and bars.shadowed.get(v.id) != "container":
+                give(bars, v, received(bars, v, n.Call(ENTRY, (n.Name(slots), key))), maybe_zero=True)
+
+
+def received(bars: Bars, item: n.Expr, slot: n.Expr) -> n.Expr:
+    """The cotangent of an item of a display that a callee sees shadowed, ``slot`` being that of a number."""
+    if type(item) is not n.Name or item.id in bars.shadowed or not has_memory(bars.kind(item.id)):
+        return slot
+    return n.Call(n.Attr(n.Name(bars.shadows), "received"), (item, slot))
 
 
 @record

@@ -6,6 +6,7 @@ that point are known.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars, merge_arms
@@ -32,6 +33,7 @@ FIELD_TANGENT = n.Ref("field_tangent", cotangents.field_tangent)
 UNTHUNK = n.Ref("unthunk", unthunk)
 FIT = n.Ref("fit", fit)
 COLLECT = n.Ref("collect", collect)
+Found = Callable[[n.Expr, n.Expr], n.Expr]
 
 
 @record
@@ -63,8 +65,12 @@ def give(bars: Bars, operand: n.Expr, value: n.Expr, owned: bool = False, maybe_
         give_display(bars, operand, value)
 
 
-def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any] | None = None) -> None:
-    """Take the cotangent of a display apart; ``keys``: those of its entries that have one (None: all)."""
+def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any] | None = None,
+                 found: Found = lambda item, part: part) -> None:  # fmt: skip
+    """Take the cotangent of a display apart; ``keys``: those of its entries that have one (None: all).
+
+    ``found(item, part)``: the cotangent of an item of which ``part`` was in that of the display.
+    """
     items = display.values if type(display) is n.DictExpr else display.items
     if not any(i in bars.active for x in items for i in walk.names(x)):
         return
@@ -79,17 +85,17 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
         bars.emit(n.Assign(name, value))
         value = n.Name(name)
     if type(display) is n.DictExpr:
-        give_named(bars, display, value, keys)
+        give_named(bars, display, value, keys, found)
         return
     if any(type(x) is n.Star for x in display.items):
-        give_starred(bars, display, value)
+        give_starred(bars, display, value, found)
         return
     for k, item in enumerate(display.items):
         if (keys is None or k in keys) and any(i in bars.active for i in walk.names(item)):
             give(bars, item, n.Call(ENTRY, (value, n.Const(k))), maybe_zero=True)
 
 
-def give_named(bars: Bars, display: n.DictExpr, value: n.Expr, keys: frozenset[Any] | None) -> None:
+def give_named(bars: Bars, display: n.DictExpr, value: n.Expr, keys: frozenset[Any] | None, found: Found) -> None:
     """The same for a dict, where a later entry may have replaced an earlier one of the same key."""
     constant = [k.value for k in display.keys if type(k) is n.Const]
     if len(set(constant)) == len(display.keys):
@@ -98,24 +104,31 @@ def give_named(bars: Bars, display: n.DictExpr, value: n.Expr, keys: frozenset[A
                 give(bars, item, n.Call(ENTRY, (value, key)), maybe_zero=True)  # type: ignore[arg-type]
         return
     spread = tuple(j for j, key in enumerate(display.keys) if key is None)
-    places = tuple(item if key is None else key for key, item in zip(display.keys, display.values))
+    places = tuple(as_it_was(bars, item) if key is None else key for key, item in zip(display.keys, display.values))
     parts = bars.names.temporary()
     bars.emit(n.Assign(parts, n.Call(SPLIT_NAMED, (value, n.Const(spread), n.TupleExpr(places)))))
     for j, item in enumerate(display.values):
-        give(bars, item, n.Index(n.Name(parts), n.Const(j)), maybe_zero=True)
+        give(bars, item, found(item, n.Index(n.Name(parts), n.Const(j))), maybe_zero=True)
 
 
-def give_starred(bars: Bars, display: n.Expr, value: n.Expr) -> None:
+def give_starred(bars: Bars, display: n.Expr, value: n.Expr, found: Found) -> None:
     stars = tuple(k for k, x in enumerate(display.items) if type(x) is n.Star)
-    lengths = tuple(n.Call(n.Ref("len", len), (x.value,)) if type(x) is n.Star else n.Const(1) for x in display.items)
+    length = n.Ref("len", len)
+    lengths = tuple(n.Call(length, (as_it_was(bars, x.value),)) if type(x) is n.Star else n.Const(1)
+                    for x in display.items)  # fmt: skip
     parts = bars.names.temporary()
     bars.emit(n.Assign(parts, n.Call(SPLIT, (value, _const_tuple(stars), n.TupleExpr(lengths)))))
     for k, x in enumerate(display.items):
         part = n.Index(n.Name(parts), n.Const(k))
         if type(x) is n.Star and type(x.value) is n.Name:
-            give(bars, x.value, n.Call(LIKE, (part, x.value)), maybe_zero=True)
+            give(bars, x.value, found(x.value, n.Call(LIKE, (part, x.value))), maybe_zero=True)
         elif type(x) is not n.Star:
-            give(bars, x, part, maybe_zero=True)
+            give(bars, x, found(x, part), maybe_zero=True)
+
+
+def as_it_was(bars: Bars, e: n.Expr) -> n.Expr:
+    """A container as it was where this step's statement ran."""
+    return n.Name(bars.then.get(e.id, e.id)) if type(e) is n.Name else e
 
 
 def _const_tuple(values: tuple[int, ...]) -> n.TupleExpr:
@@ -135,7 +148,7 @@ class CopyStep(Step):
     def reverse(self, bars: Bars) -> None:
         if self.target in bars.shadowed and self.source in bars.shadowed:
             part = bars.number_part(self.target, self.source)  # one object under two names has one shadow
-            if part != ZERO_REF and bars.shadowed[self.source] == "any":
+            if part != ZERO_REF and (bars.shadowed[self.source] == "any" or bars.may_be_number(self.source)):
                 bars.contribute(self.source, part, maybe_zero=True)
             return
         bar = bars.taken(self.target, self.source)
@@ -439,7 +452,8 @@ class AppendStep(Step):
         else:
             buffer = bars.buffer(self.target)
         popped = n.Call(n.Attr(buffer, "pop"))
-        if self.value not in bars.active or bars.shadowed.get(self.value) in ("array", "container"):
+        in_shadow = bars.only_memory(self.value) or bars.shadowed.get(self.value) == "container"
+        if self.value not in bars.active or in_shadow:
             bars.emit(n.Effect(popped))
             return
         if bars.live.get(self.value) is None and type(bars.kind(self.value)) is Num:

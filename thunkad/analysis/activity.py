@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from thunkad.analysis.aliases import aliases_of, has_memory
+from thunkad.analysis.aliases import SELECT_BY_VALUE, aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
@@ -186,7 +186,9 @@ def operands(e: n.Expr, site: Site | None) -> tuple[str, ...]:
             return ()
         read = read_for_shape(site.callee) if site.how == "rule" else ()
         out = [i for k, a in enumerate(site.args) if k not in read for i in walk.names(a)]
-        out += [i for _, a in site.kwargs for i in walk.names(a)]
+        # By its key, a value is only selected.
+        selects = site.how == "rule" and getattr(site.callee, "__name__", "") in SELECT_BY_VALUE
+        out += [i for k, a in site.kwargs if not (selects and k == "key") for i in walk.names(a)]
         out += [i for _, a in site.bound for i in walk.names(a)]
         if isinstance(site.callee, (n.Name, n.Attr)):
             out += walk.names(site.callee)

@@ -39,7 +39,9 @@ VIEWS = {
     "fliplr", "flipud", "rot90", "unstack", "array", "astype", "view", "require", "matrix_transpose",
     "permute_dims", "nan_to_num", "diag", "meshgrid", "zip", "enumerate", "list", "tuple", "dict", "items",
     "values", "get", "reversed", "sorted", "copy", "getitem", "iter", "split_starred", "max", "min",
-    "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj",
+    "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj", "matrix_power", "trim_zeros",
+    "diff", "apply_over_axes", "polyder", "polyint", "real_if_close", "asarray_chkfinite", "__array__", "to_device",
+    "float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
 }  # fmt: skip
 #: Of these, the functions that read values to decide what they return, and whose pullback does so again.
 SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))

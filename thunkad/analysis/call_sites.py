@@ -127,6 +127,8 @@ class CallSites:
             if isinstance(callee.owner, Instance) and type(e.func.value) is n.Attr:
                 return self.dynamic(s, e.func, e.args, e.kwargs, kinds[1:])
             return self.looked_up(s, function, args, kwargs, kinds, None)
+        if type(e.func) is n.Ref and e.func.value in (getattr, setattr):
+            return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and (proxy := super_kind(callee.value, args, kinds)) is not None:
             return self.site(s, Site("constant", super, args=tuple(args), kinds=kinds, result=proxy))
         if isinstance(callee, Known) and callee.value is next and len(args) == 2 and own_method(kinds[0], "__next__"):

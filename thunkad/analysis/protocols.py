@@ -24,7 +24,7 @@ from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import UNKNOWN, Kind, Known
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known
 from thunkad.normal.guarded import CUT
 from thunkad.normal.suspended_class import class_of
 from thunkad.records import replace
@@ -39,6 +39,7 @@ _WITH_STARS = (n.Call, n.TupleExpr, n.ListExpr, n.SetExpr)
 UNPACKED = n.Ref("unpacked", unpacked)
 FOUND_IN, CONTAINED = n.Ref("found_in", found_in), n.Ref("contained", contained)
 EVERYTHING = n.Ref("everything", everything)
+GET, SET = n.Ref("getattr", getattr), n.Ref("setattr", setattr)
 ITER, DRAWN, LISTED = n.Ref("iter", iter), n.Ref("drawn", drawn), n.Ref("listed", listed)
 NOTHING_LEFT = n.Ref("EXHAUSTED", EXHAUSTED)
 #: Functions that take all items of their first argument at once.
@@ -48,13 +49,16 @@ TAKE_ALL = ("list", "tuple", "sum", "min", "max", "sorted", "any", "all", "dict"
 KindOf = Callable[[Any, n.Expr], Kind | None]
 
 
-def by_protocol(function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool) -> n.Function:
+def by_protocol(
+    function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool, computed: frozenset[str], sets: bool
+) -> n.Function:
     """``function`` in normal form, with such loops written out; itself if there are none.
 
     ``kind`` gives the kind of an operand, or of what a loop runs over; ``suspends``: what nothing is known of may be a
-    generator.
+    generator; ``computed`` has the names of attributes that are code in some class, ``sets`` says whether setting them
+    may be, too.
     """
-    writer = _Writer(function, kind, sites, suspends)
+    writer = _Writer(function, kind, sites, suspends, computed, sets)
     body = writer.block(function.body)
     if not writer.found:
         return function
@@ -70,10 +74,19 @@ def lazily(name: str, call: n.Call) -> n.Call:
 
 
 class _Writer:
-    def __init__(self, function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool) -> None:
+    def __init__(
+        self,
+        function: n.Function,
+        kind: KindOf,
+        sites: Mapping[int, Site],
+        suspends: bool,
+        computed: frozenset[str],
+        sets: bool,
+    ) -> None:
         self.sites, self.suspends = sites, suspends
         self.foreign: set[str] = set()  # what functions return that can't be looked into
         self.function, self.kind, self.names = function, kind, Names(walk.taken_names(function))
+        self.computed, self.sets = computed, sets
         self.found = False
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
@@ -115,6 +128,19 @@ class _Writer:
                         "loop over the object, or make a list of it first: list(...)",
                     )
             return [n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, **where)]
+        if t is n.Assign and self.may_be_computed(s, s.value):
+            self.found = True
+            return [replace(s, value=n.Call(GET, (s.value.value, n.Const(s.value.name))))]
+        stores = t in (n.Store, n.Update) and self.sets and not getattr(s, "past", False)
+        if stores and self.may_be_computed(s, s.target):
+            return self.setting(s)
+        if t is n.Assign and type(s.value) is n.Index:
+            return self.with_key(s, s.value, lambda index: replace(s, value=replace(s.value, index=index)))
+        if t in (n.Store, n.Update, n.Delete) and type(s.target) is n.Index:
+            return self.with_key(s, s.target, lambda index: replace(s, target=replace(s.target, index=index)))
+        if t is n.Assign and type(s.value) is n.Call and s.value.kwargs:
+            if self.kind_of(s, s.value.func) == Known(dict) and not self.is_plain_dict(s.value):
+                return self.with_entries(s, s.value)
         if t is n.Unpack and type(s.value) is n.Name and s.value.id in self.foreign:
             self.foreign.update(s.targets)
         if s.site == TAKEN:
@@ -184,6 +210,63 @@ class _Writer:
             lists[x.id] = n.Name(items)  # type: ignore[union-attr]
         value = walk.substitute(s.value, lists)
         return [*out, replace(s, value=value, site=TAKEN)]
+
+    def may_be_computed(self, s: n.Stmt, e: n.Expr) -> bool:
+        """Whether ``e`` is an attribute that may be code, of an object whose class is known only when the code runs."""
+        return (
+            type(e) is n.Attr
+            and e.name in self.computed
+            and type(e.value) is n.Name
+            and self.kind(s, e.value) in (None, UNKNOWN)
+        )
+
+    def setting(self, s: Any) -> list[n.Stmt]:
+        """``x.name = v`` or ``x.name op= v`` by functions."""
+        self.found = True
+        at, out, value = (s.target.value, n.Const(s.target.name)), [], s.value
+        if type(s) is n.Update:
+            old, value = n.Name(self.names.new(s.target.name)), n.Name(self.names.new(s.target.name))
+            out.append(n.Assign(old.id, n.Call(GET, at), line=s.line))
+            out.append(n.Assign(value.id, n.Inplace(s.op, old, s.value), line=s.line))
+        return [*out, n.Effect(n.Call(SET, (*at, value)), line=s.line)]
+
+    def kind_of(self, s: n.Stmt, e: n.Expr) -> Kind | None:
+        return self.kind(s, e) if type(e) in n.ATOMS else None
+
+    def is_plain_dict(self, e: n.Call) -> bool:
+        return not e.args and all(k is not None for k, _ in e.kwargs)
+
+    def with_entries(self, s: n.Assign, e: n.Call) -> list[n.Stmt]:
+        """``dict(d, key=value)`` as ``{**dict(d), "key": value}``"""
+        self.found = True
+        out: list[n.Stmt] = []
+        keys: list[n.Expr | None] = [None if k is None else n.Const(k) for k, _ in e.kwargs]
+        values = [v for _, v in e.kwargs]
+        if e.args:
+            first = n.Name(self.names.new("given"))
+            out.append(n.Assign(first.id, n.Call(e.func, e.args), line=s.line))
+            keys, values = [None, *keys], [first, *values]
+        return [*out, replace(s, value=n.DictExpr(tuple(keys), tuple(values)))]
+
+    def with_key(self, s: Any, e: n.Index, made: Callable[[n.Expr], Any]) -> list[n.Stmt]:
+        """``obj[1:, k]`` as what its methods are called with: the slices made first, and under a name."""
+        parts = e.index.items if type(e.index) is n.TupleExpr else (e.index,)
+        if not any(type(p) is n.Slice for p in parts) or not isinstance(self.kind(s, e.value), Instance):
+            return [s]
+        self.found = True
+        out: list[n.Stmt] = []
+        keys: list[n.Expr] = []
+        for p in parts:
+            keys.append(p if type(p) is not n.Slice else n.Name(self.names.new("part")))
+            if type(p) is n.Slice:
+                ends = tuple(n.Const(None) if x is None else x for x in (p.lower, p.upper, p.step))
+                made_slice = n.Call(n.Ref("slice", slice), ends)
+                out.append(n.Assign(keys[-1].id, made_slice, line=s.line))  # type: ignore[union-attr]
+        key = keys[0]
+        if type(e.index) is n.TupleExpr:
+            key = n.Name(self.names.new("key"))
+            out.append(n.Assign(key.id, n.TupleExpr(tuple(keys)), line=s.line))
+        return [*out, made(key)]
 
     def loop(self, s: n.For, over: n.Expr, method: Any, start: n.Expr | None) -> list[n.Stmt]:
         """``start``: where ``enumerate`` begins to count, None if the loop is over the object itself."""

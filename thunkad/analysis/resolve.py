@@ -41,7 +41,10 @@ def _resolved(
     """``function`` resolved, and the calls of generator functions in it that give lists."""
     run = _settled(Run(function, owner, params, context))
     for _ in range(3):  # a loop inside of one may only be known to be one then
-        written = with_arrays(by_protocol(function, run.iterated, run.sites, context.suspends), run.sites)
+        written = by_protocol(
+            function, run.iterated, run.sites, context.suspends, context.computed, context.writes_late
+        )
+        written = with_arrays(written, run.sites)
         if written is function:
             break
         function = written

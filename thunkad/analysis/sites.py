@@ -23,6 +23,7 @@ class Context(Protocol):
 
     writes_late: bool
     suspends: bool  # whether generators are kept
+    computed: frozenset[str]  # names of attributes that are code in some class
 
     def lookup(self, fn: Any, kinds: list[Kind], named: dict[str, Kind] | None = None) -> Decision: ...
     def begin_pass(self) -> None: ...

@@ -150,6 +150,17 @@ def bound_call(
     return bound
 
 
+def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: frozenset[Any]) -> set[str]:
+    """The parameters that receive the arguments at these places of a call with ``count`` positional arguments."""
+    places = signature.bind(*range(count), **{k: k for k in kwargs}).arguments
+    out: set[str] = set()
+    for name, place in places.items():
+        inside = place if isinstance(place, tuple) else place.values() if isinstance(place, dict) else (place,)
+        if not wrt.isdisjoint(inside):
+            out.add(name)
+    return out
+
+
 def back_to_call(
     signature: Any, by_name: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:

@@ -19,13 +19,14 @@ from thunkad.analysis.call_sites import of_generator
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.sites import Site
 from thunkad.compiled import updates
-from thunkad.compiled.binding import back_to_call, bound_call
+from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
     pull_attribute,
     pull_fields,
     pull_operator,
+    pull_setting,
     refuse_own_new,
 )
 from thunkad.compiled.reach import at_border
@@ -193,6 +194,8 @@ class Pull:
         carries = _carries(args) or _carries(tuple(kwargs.values()))
         if fn is getattr:
             return pull_attribute(self, args)
+        if fn is setattr:
+            return pull_setting(self, args)
         by_fields = pull_fields(fn, args, kwargs)
         if by_fields is not None:
             return by_fields
@@ -213,6 +216,8 @@ class Pull:
         special = pull_operator(self, fn, args)
         if special is not None:
             return special
+        if is_of_sets(fn, args):
+            return fn(*args), lambda value_bar: _nothing(args)
         if isinstance(fn, type):
             return self.construct(fn, args, kwargs)
         call = getattr(type(fn), "__call__", None)  # noqa: B004 - the method itself is looked at
@@ -253,6 +258,9 @@ class Pull:
                 if held is not own and shares(value, held):  # the value is what was given, or a view of it
                     value = own if value is held else rule.target(*given, **kwargs)  # type: ignore[operator]
                     break
+            else:
+                if isinstance(value, np.ndarray) and not shares(value, *given):
+                    value = value.copy("K")  # the pullback may hold it, and the caller may write into what it gets
         count = len(args)
 
         def back(value_bar: Any) -> Cotangents:
@@ -425,15 +433,9 @@ class Pull:
         return shared.privately(lambda: shared.made_by_init(cls, args, kwargs), args, kwargs)  # type: ignore[no-any-return]
 
 
-def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: frozenset[Any]) -> set[str]:
-    """The parameters that receive the arguments at these places of a call with ``count`` positional arguments."""
-    places = signature.bind(*range(count), **{k: k for k in kwargs}).arguments
-    out: set[str] = set()
-    for name, place in places.items():
-        inside = place if isinstance(place, tuple) else place.values() if isinstance(place, dict) else (place,)
-        if not wrt.isdisjoint(inside):
-            out.add(name)
-    return out
+def is_of_sets(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether ``fn`` is an operator between sets, which hold nothing that is differentiated."""
+    return getattr(fn, "__module__", None) == "_operator" and bool(args) and isinstance(args[0], (set, frozenset))
 
 
 def is_nested(fn: Any) -> bool:

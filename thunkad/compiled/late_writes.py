@@ -23,6 +23,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Sequence, Tuple
 from thunkad.normal.guarded import MUTATING
+from thunkad.runtime.attributes import is_code
 from thunkad.runtime.suspended import Suspended
 from thunkad.source.names import lookup
 
@@ -39,7 +40,7 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
         return False
     search = _Search()
     world.begun, world.writes_late = True, search.reaches(fn, kinds)
-    world.suspends = search.suspends
+    world.suspends, world.computed = search.suspends, frozenset(search.computed)
     return True
 
 
@@ -50,6 +51,7 @@ class _Search:
         self.iterates = False
         self.suspends = False  # whether there may be an iterator that nobody knows of when it is used
         self.called: set[int] = set()  # generator functions that are called by their names
+        self.computed: set[str] = set()  # names of attributes that are code, in the classes that are reached
 
     def reaches(self, fn: Any, kinds: Iterable[Kind]) -> bool:
         """Whether something that ``fn`` can reach, or that is an argument of these kinds, changes what it is given."""
@@ -57,7 +59,7 @@ class _Search:
         for kind in kinds:
             self.add_kind(kind)
         writes = False
-        while self.left and len(self.seen) < _MOST and not self.suspends:
+        while self.left and len(self.seen) < _MOST:
             value = self.left.pop()
             if id(value) in self.seen:
                 continue
@@ -91,7 +93,12 @@ class _Search:
         if isinstance(value, type):
             if not _is_foreign(value):
                 self.suspends |= "__next__" in vars(value)
-                self.left += [v for k, v in vars(value).items() if k not in ("__init__", "__new__", "__post_init__")]
+                self.computed.update(name for name, v in vars(value).items() if is_code(v))
+                makers = {id(vars(value).get(name)) for name in ("__init__", "__new__", "__post_init__")}
+                self.left += [*value.__bases__, *(v for v in vars(value).values() if id(v) not in makers)]
+                # What makes an object fills it, and may make others.
+                writing = [self.maker(v) for v in vars(value).values() if id(v) in makers]
+                return any(writing)
         elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
             self.left.append(value.__func__)
         elif isinstance(value, property):
@@ -105,6 +112,9 @@ class _Search:
         elif not isinstance(value, (int, float, complex, str, bytes, types.ModuleType)) and hasattr(value, "__dict__"):
             self.left += [type(value), *vars(value).values()]
         return False
+
+    def maker(self, value: Any) -> bool:
+        return isinstance(value, types.FunctionType) and self.function(value, False)
 
     def function(self, fn: Any, passed: bool) -> bool:
         if fn.__code__ is MADE_BY_CONTEXTMANAGER:

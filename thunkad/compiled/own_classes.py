@@ -19,8 +19,9 @@ from thunkad.analysis.special import BY_METHOD, is_by_fields, makes_itself
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import is_hashable
 from thunkad.rules.entry import name_of
-from thunkad.runtime.attributes import is_descriptor
+from thunkad.runtime.attributes import check_write, is_descriptor
 from thunkad.runtime.cotangents import entry, field_tangent
+from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
 from thunkad.runtime.elements import elements_bar, elements_dot
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
@@ -129,6 +130,25 @@ def pull_attribute(pull: Any, args: Args) -> tuple[Any, Callable[[Any], Any]]:
     return default[0], lambda bar: (NO_TANGENT, [ZERO, NO_TANGENT, bar], {})
 
 
+def pull_setting(pull: Any, args: Args) -> tuple[Any, Callable[[Any], Any]]:
+    """``setattr(x, name, v)`` where that runs code of a class."""
+    x, name, v = args
+    found = inspect.getattr_static(type(x), name, None)
+    if not isinstance(found, property) or found.fset is None:
+        check_write(x, name)
+        raise UnsupportedSyntaxError(
+            f"setting .{name} of an object of the class {name_of(type(x))}, which is known only when the code runs",
+            hint="make the object by the name of its class where the attribute is set",
+        )
+    value, inner = pull.whole(found.fset, (x, v), {})
+
+    def back(bar: Any) -> Any:
+        _, (x_bar, v_bar), _ = inner(bar)
+        return NO_TANGENT, [x_bar, NO_TANGENT, v_bar], {}
+
+    return value, back
+
+
 def push_attribute(push: Any, args: Args, arg_dots: Args) -> tuple[Any, Any]:
     """The same in forward mode."""
     x, name, *default = args
@@ -147,6 +167,17 @@ def push_attribute(push: Any, args: Args, arg_dots: Args) -> tuple[Any, Any]:
         value = getattr(x, name)
         return value, field_dot(arg_dots[0], name, x, value)
     return default[0], arg_dots[2]
+
+
+def push_setting(push: Any, args: Args, arg_dots: Args) -> tuple[Any, Any]:
+    """``setattr(x, name, v)`` in forward mode."""
+    x, name, v = args
+    found = inspect.getattr_static(type(x), name, None)
+    if isinstance(found, property) and found.fset is not None:
+        return push.whole(found.fset, ZERO, (x, v), (arg_dots[0], arg_dots[2]), {}, {})  # type: ignore[no-any-return]
+    set_field(arg_dots[0], name, arg_dots[2], x, v)
+    setattr(x, name, v)
+    return None, ZERO
 
 
 # ---------------------------------------------------------------- fields

@@ -38,6 +38,12 @@ def pull_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     return _pull().packed(fn, args, kwargs)
 
 
+def pull_kept_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], Any]]:
+    """:func:`pull_packed` of arguments that may be written later."""
+    load_library()
+    return Pull(_world(TABLE.snapshot.version), kept=True).packed(fn, args, kwargs)
+
+
 def pull_shared(fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
     """:func:`pull` of a callee that may change its arguments: the pullback takes the shadows of the run."""
     load_library()

@@ -16,7 +16,7 @@ from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.sites import weaken
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
-from thunkad.compiled.dynamic import Pull, is_nested
+from thunkad.compiled.dynamic import Pull, is_nested, is_of_sets
 from thunkad.compiled.nested import MAP
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
@@ -24,6 +24,7 @@ from thunkad.compiled.own_classes import (
     operator_methods,
     push_attribute,
     push_fields,
+    push_setting,
     refuse_own_new,
 )
 from thunkad.compiled.pull_nested import applied
@@ -138,6 +139,8 @@ class Push:
             return fn.push(args, arg_dots)
         if fn is getattr:
             return push_attribute(self, args, arg_dots)
+        if fn is setattr:
+            return push_setting(self, args, arg_dots)
         by_fields = push_fields(fn, args, arg_dots, kwargs, kwarg_dots)
         if by_fields is not None:
             return by_fields
@@ -151,6 +154,8 @@ class Push:
         special = self.operator(fn, args, arg_dots)
         if special is not None:
             return special
+        if is_of_sets(fn, args):
+            return fn(*args), ZERO
         if isinstance(fn, type):
             return self.construct(fn, args, arg_dots, kwargs, kwarg_dots)
         call = getattr(type(fn), "__call__", None)  # noqa: B004  (the method itself is wanted)

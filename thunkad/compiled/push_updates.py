@@ -16,6 +16,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.cotangents import dense, describe
 from thunkad.runtime.dot_changes import change_array, change_dot, set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot, spread, spread_named
+from thunkad.runtime.sets import check_elements
 from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero
 
@@ -32,6 +33,9 @@ def update(push: Any, fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Both:
         elif not isinstance(dot, AbstractZero):
             raise _without_tangent(x)
         return x, x_dot
+    if isinstance(x, set):
+        check_elements(v)
+        return fn(x, v), ZERO
     if isinstance(x, (list, dict)):
         v = v if hasattr(v, "__len__") or isinstance(v, int) else list(v)
         x_dot = update_of_tangent(fn, x, x_dot, v, v_dot)

@@ -7,6 +7,8 @@ handed those of its run.
 from __future__ import annotations
 
 import contextvars
+import inspect
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,9 +22,10 @@ from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_n
 from thunkad.compiled.running import run, running
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
+from thunkad.runtime.attributes import is_code
 from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.exceptions import in_one_go
-from thunkad.runtime.shadows import VALUES, Shadows, fields_of
+from thunkad.runtime.shadows import VALUES, Shadows, fields_of, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
 
@@ -129,8 +132,25 @@ class SharedPull(Pull):
         return self.taking(*found, args, kwargs, views)
 
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
+        if (fn is getattr or fn is setattr) and is_plain_attribute(*args[:2], fn is setattr):
+            return self.plain_attribute(fn, args)
         found = super().by_kind(fn, args, kwargs, wrt)
         return self.taking(*found, args, kwargs) if is_nested(fn) or is_by_fields(fn) else found
+
+    def plain_attribute(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back]:
+        """An attribute that is no code, read or set: its place is in the shadow of the object."""
+        x, name = args[:2]
+        value = fn(*args)
+        rest = [NO_TANGENT] * (len(args) - 2)
+
+        def back(value_bar: Any) -> Cotangents:
+            if fn is getattr:
+                running.get().add_entry(x, name, value, value_bar)
+                return NO_TANGENT, [ZERO, *rest], {}
+            taken = running.get().take_entry(x, name)
+            return NO_TANGENT, [ZERO, NO_TANGENT, taken if isinstance(args[2], VALUES) else ZERO], {}
+
+        return value, back
 
     def taking(
         self, value: Any, back: Back, args: tuple[Any, ...], kwargs: dict[str, Any], views: bool = False
@@ -160,11 +180,13 @@ class SharedPull(Pull):
         self, call: Callable[[], tuple[Any, Back]], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, Back]:
         value, back = call()
+        made = then(value)  # the caller may change it
 
         def through(value_bar: Any) -> Cotangents:
             shadows = Shadows()
             if not isinstance(value, (*VALUES, type(None))):
-                shadows.add(value, value_bar)
+                shadows.expect(made)
+                shadows.add(made, value_bar)
                 value_bar = ZERO
             of_callee, of_args, of_kwargs = run(shadows, back, value_bar)
             given = [of_args[k] if k < len(of_args) else ZERO for k in range(len(args))]
@@ -174,6 +196,15 @@ class SharedPull(Pull):
             return of_callee, whole, named
 
         return value, through
+
+
+def is_plain_attribute(x: Any, name: str, written: bool) -> bool:
+    """Whether ``x.name`` is, or becomes, a part of an object of a user's class, found by name alone."""
+    cls: Any = type(x)
+    if isinstance(x, (np.ndarray, np.generic, tuple, type, types.ModuleType, types.FunctionType)):
+        return False
+    hooks = (cls.__getattribute__ is not object.__getattribute__, cls.__setattr__ is not object.__setattr__)
+    return (written or name in fields_of(x)) and not any(hooks) and not is_code(inspect.getattr_static(cls, name, None))
 
 
 def collected(shadows: Any, x: Any, x_bar: Any, seen: dict[int, Any]) -> Any:

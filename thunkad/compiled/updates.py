@@ -18,6 +18,7 @@ from thunkad.compiled.running import run
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime import changes
 from thunkad.runtime.cotangents import add, index_add, like
+from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import VALUES, keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
@@ -41,6 +42,9 @@ def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
         return _array(pull, fn, x, v)
     if isinstance(x, list):
         return _list(fn, x, v)
+    if isinstance(x, set):
+        check_elements(v)
+        return fn(x, v), lambda shadows, x_bar: (ZERO, ZERO)
     if isinstance(x, dict) and fn is operator.ior:
         _, back = changes.change(x, "update", (v,), {})
         return x, lambda shadows, x_bar: (ZERO, back(shadows, ZERO)[0][0])

@@ -61,6 +61,7 @@ class World(Attempts, Lookups):
         self.begun = early is not None  # whether it is known what the differentiated function can reach
         self.writes_late: bool = early is not None and early.writes_late
         self.suspends: bool = early is not None and early.suspends
+        self.computed: frozenset[str] = early.computed if early is not None else frozenset()
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}
@@ -445,11 +446,13 @@ class World(Attempts, Lookups):
         """In-place operators on what is known only at run time: ``update``, ``update_entry``, ``update_attribute``."""
         return n.Ref(name, getattr(self.dispatch, name))
 
-    def pull_packed(self, shared: bool = False, in_try: bool = False) -> n.Ref:
+    def pull_packed(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref:
         self.late_now()
         if shared:
             dispatch = self.dispatch_shared
             return n.Ref("pull_shared_packed", dispatch.packed_in_try if in_try else dispatch.packed)
+        if kept:
+            return n.Ref("pull_kept_packed", self.dispatch_kept.packed)
         return n.Ref("pull_packed", self.dispatch.packed)
 
     def load(

@@ -25,11 +25,12 @@ from thunkad.forward.template import (
 )
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind, Num
+from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import arrays, cotangents
+from thunkad.runtime.dot_changes import array_dot
 from thunkad.runtime.dots import changeable, closure_dot, field_dot, spread, spread_named, tangent_buffer, view_like
 from thunkad.tangents import Tangent
 
@@ -39,6 +40,7 @@ CHANGEABLE = n.Ref("changeable", changeable)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 FIELD_DOT = n.Ref("field_dot", field_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
+ARRAY_DOT = n.Ref("array_dot", array_dot)
 VIEW_LIKE = n.Ref("view_like", view_like)
 
 #: Operands whose tangents a callee may change in place: displays hold those of what they hold.
@@ -160,6 +162,11 @@ class Calls:
         dots = set(template.dots.values())
         names: dict[str, n.Expr] = {p: v for p, v in bound.items() if p not in dots}
         names.update({d: push.dot(bound[p]) if p in moving else ZERO_REF for p, d in template.dots.items()})
+        if isinstance(site.callee, np.ufunc):
+            kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+            for p in moving:  # the tangent of a list is a list, for which the rule's operators mean other things
+                if kinds.get(bound[p]) is UNKNOWN:
+                    names[template.dots[p]] = n.Call(ARRAY_DOT, (names[template.dots[p]], bound[p]))
         value = template.value
         for local in sorted(template.locals):
             names[local] = n.Name(push.names.new(local if local not in push.names.taken else f"{target}_{local}"))

@@ -29,6 +29,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num, is_iterable
 from thunkad.runtime import arrays, dot_changes, dots
+from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import Shadows
 
 ZEROS = n.Ref("zeros", arrays.zeros)
@@ -41,7 +42,7 @@ BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 #: The methods of shadows, each with the places of its arguments that are cotangents.
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
     "of": (), "add": (1,), "add_entry": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,), "take_entry": (),
-    "collect": (), "whole": (1,), "add_slice": (), "numbers": (1,), "add_read": (3,), "expect": (),
+    "collect": (), "whole": (1,), "add_slice": (), "numbers": (1,), "add_read": (3,), "expect": (), "received": (1,),
 }  # fmt: skip
 #: Iterators whose items' tangents can be found one by one.
 LIVE_LOOPS = (enumerate, zip, reversed, dict.items, dict.values)
@@ -234,7 +235,8 @@ class Push:
         elif t is n.Closure:
             self.tangent(target, self.calls.closure(e), fresh=True)
         elif t is n.SetExpr and self.moves(e):
-            raise self.unsupported("a set of values with tangents")
+            self.emit(n.Effect(n.Call(n.Ref("check_elements", check_elements), (n.Name(target),))))
+            self.tangent(target, ZERO_REF)
         elif t is n.Call and site is not None and site.callee is arrays.zeros:  # made once more, with what is in it
             self.tangent(target, e, fresh=True)
         else:

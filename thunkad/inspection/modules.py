@@ -16,6 +16,7 @@ from thunkad.compiled.printed import (
     change,
     pull,
     pull_kept,
+    pull_kept_packed,
     pull_packed,
     pull_shared,
     pull_shared_packed,
@@ -138,7 +139,8 @@ class _Scope:
             name = value.__func__.__name__
             if isinstance(value.__self__, SharedPull):
                 return n.Ref(e.name, pull_shared if name.startswith("call") else pull_shared_packed)
-            return n.Ref(e.name, pull_kept if value.__self__.kept and name == "call" else _DISPATCHERS[name])
+            kept = {"call": pull_kept, "packed": pull_kept_packed} if value.__self__.kept else {}
+            return n.Ref(e.name, kept.get(name, _DISPATCHERS[name]))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Push):
             return n.Ref(e.name, _OF_TANGENTS[value.__func__.__name__])
         found = self.together.known_rules.get(id(value))

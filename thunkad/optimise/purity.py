@@ -26,7 +26,8 @@ _PURE_BUILTINS = frozenset(
 CHANGING = frozenset(
     ("pop", "insert", "reverse", "index_add", "accumulate", "take_entry", "take_stored", "take_moved", "change",
      "update", "update_entry", "update_attribute", "pull", "pull_kept", "pull_shared", "pull_packed",
-     "pull_shared_packed", "set_entry", "set_field", "change_dot", "next_dot", "enter", "entered", "leave")
+     "pull_kept_packed", "pull_shared_packed", "set_entry", "set_field", "change_dot", "next_dot", "enter", "entered",
+     "leave")
 )  # fmt: skip
 #: Those that refuse a result that is no number.
 CHECKING = frozenset(("scalar_seed", "aux_seed"))
@@ -145,7 +146,7 @@ def stand_in(s: n.Stmt) -> n.Expr | None:
     site = s.site
     value = s.value  # type: ignore[attr-defined]
     if type(value) is n.Call and type(value.func) is n.Ref and value.func.name == "keep":
-        if type(value.args[0]) is n.Name:
+        if type(value.args[0]) is n.Name and site != "kept list":
             return value.args[0]
     if not isinstance(site, Site) or site.how not in ("rule", "constant"):
         return None

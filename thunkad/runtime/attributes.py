@@ -21,7 +21,8 @@ def is_descriptor(found: Any) -> bool:
     return any(isinstance(hook, types.FunctionType) for hook in hooks)
 
 
-def _is_code(found: Any) -> bool:
+def is_code(found: Any) -> bool:
+    """Whether reading or setting such a member of a class, as an attribute of its objects, runs code."""
     return isinstance(found, (property, functools.cached_property)) or is_descriptor(found)
 
 
@@ -29,7 +30,7 @@ def check_read(x: Any, name: str) -> None:
     """Refuse to follow ``x.name`` as a part of ``x`` where reading it runs code."""
     cls = type(x)
     found = inspect.getattr_static(cls, name, None)
-    if _is_code(found):
+    if is_code(found):
         raise UnsupportedSyntaxError(
             f"{cls.__qualname__}.{name} is computed when it is read, and that the object is of this class is known "
             "only when the code runs",
@@ -54,7 +55,7 @@ def check_write(x: Any, name: str) -> None:
     found = inspect.getattr_static(cls, name, None)
     own = cls.__setattr__ is not object.__setattr__ and isinstance(cls.__setattr__, types.FunctionType)
     frozen = "__dataclass_params__" in cls.__dict__
-    if _is_code(found) or (own and not frozen):
+    if is_code(found) or (own and not frozen):
         raise UnsupportedSyntaxError(
             f"setting {cls.__qualname__}.{name} runs code, and that the object is of this class is known only when "
             "the code runs",

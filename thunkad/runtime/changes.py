@@ -14,6 +14,7 @@ import numpy as np
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.cotangents import add, like
 from thunkad.runtime.elements import sorted_order
+from thunkad.runtime.sets import check_elements
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 Undo = Callable[[Any, Any], tuple[list[Any], dict[str, Any]]]
@@ -26,8 +27,9 @@ def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             return methods[name](x, *args, **kwargs)
     if name == "__setattr__":
         return _set_attribute(x, *args)
-    plain = isinstance(x, (set, bytearray)) and not any(isinstance(a, (float, complex, np.ndarray)) for a in args)
-    if plain:
+    if isinstance(x, (set, bytearray)):
+        args = tuple(map(list, args)) if name.endswith("update") else args  # iterators can be read once
+        check_elements([v for a in args for v in a] if name.endswith("update") else args)
         return getattr(x, name)(*args, **kwargs), lambda shadows, bar: ([ZERO] * len(args), {})
     raise UnsupportedSyntaxError(
         f"the in-place method .{name}() on a {type(x).__name__} with a value that is differentiated is not supported",
@@ -83,10 +85,11 @@ def _as_list(values: Any) -> Any:
     return values if isinstance(values, (list, tuple, np.ndarray, range, str, dict)) else list(values)
 
 
-def _bar_of_values(values: Any, found: dict[Any, Any]) -> Any:
+def _bar_of_values(values: Any, count: int, found: dict[Any, Any]) -> Any:
+    """The cotangent of ``values``, of which there were ``count``."""
     if not isinstance(values, (list, tuple, np.ndarray)):
         return ZERO
-    parts = [found.get(("new", k), ZERO) for k in range(len(values))]
+    parts = [found.get(("new", k), ZERO) for k in range(count)]
     if all(isinstance(unthunk(p), AbstractZero) for p in parts):
         return ZERO
     return like(parts, values)
@@ -101,10 +104,11 @@ def _by_labels(x: list[Any], name: str, args: tuple[Any, ...], values: Any = Non
     getattr(list, name)(labels, *args, *new)
     getattr(list, name)(x, *args, *(() if given is None else (given,)))
     back = _relabelled(x, labels)
+    count = 0 if given is None else len(given)
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
         found = back(shadows, before)
-        return [*([ZERO] * len(args)), *(() if given is None else (_bar_of_values(given, found),))], {}
+        return [*([ZERO] * len(args)), *(() if given is None else (_bar_of_values(given, count, found),))], {}
 
     return undo
 

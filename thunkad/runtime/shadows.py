@@ -254,6 +254,10 @@ class Shadows:
             return add(x_bar, self._moved(x))
         return x_bar
 
+    def received(self, x: Any, x_bar: Any) -> Any:
+        """``x_bar`` and what a callee put into the shadow of ``x``, whose cotangent is no shadow for the caller."""
+        return add(x_bar, self._moved_item(x, ZERO)) if isinstance(x, np.ndarray) else self.take(x, x_bar)
+
     def _number_taken(self, x: Any, slot: Any) -> Any:
         return self.take(x, slot) if isinstance(x, VALUES) else ZERO
 
@@ -420,6 +424,12 @@ class Then:
 
     def __init__(self, x: Any, entries: Any) -> None:
         self.x, self.entries = x, entries
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Any:
+        return iter(self.entries)
 
 
 def then(x: Any, seen: dict[int, Then] | None = None) -> Any:

@@ -40,6 +40,7 @@ from thunkad.runtime.elements import (
 )
 from thunkad.runtime.iterators import drawn, drawn_or, items_of, keys_of, steps_of
 from thunkad.runtime.lazy import OF_ITERTOOLS
+from thunkad.runtime.sets import set_of
 from thunkad.runtime.suspended import (
     Suspended,
     delegated,
@@ -60,6 +61,8 @@ _DISCRETE = (
 )
 non_differentiable(*(getattr(builtins, name) for name in _DISCRETE.split() if hasattr(builtins, name)))
 linear(shaped_like, sum_bar, sum_start_bar, extremum_bars, elements_bar, enumerate_bar, zip_bars, sorted_bar, dict_bar)
+for _set in (set, frozenset):  # what they hold was no number when they were made
+    non_differentiable(_set.intersection, _set.difference, _set.issubset, _set.issuperset, _set.isdisjoint, _set.copy)
 non_differentiable(float.is_integer, float.hex, float.as_integer_ratio, int.bit_length, int.bit_count, int.to_bytes)
 
 
@@ -149,7 +152,6 @@ refuse("use a list: [v for v, keep in zip(x, selectors) if keep]", itertools.com
 refuse("use a list", itertools.groupby, itertools.tee)
 for _fn, _body in OF_ITERTOOLS.items():
     alternative(_fn)(_body)
-refuse("a set holds its elements by their values; use a list or a tuple", set, frozenset)
 
 
 alternative(iter, types=(list,))(items_of)
@@ -239,6 +241,36 @@ def _(iterable=()):
 @frule(list)
 def _(iterable=(), *, iterable_dot):
     return list(iterable), elements_dot(iterable_dot, iterable)
+
+
+@rrule(set)
+def _(iterable=()):
+    y = set_of(set, iterable)
+
+    def pullback(y_bar):
+        return (NoTangent(),)
+
+    return y, pullback
+
+
+@frule(set)
+def _(iterable=(), *, iterable_dot):
+    return set_of(set, iterable), NoTangent()
+
+
+@rrule(frozenset)
+def _(iterable=()):
+    y = set_of(frozenset, iterable)
+
+    def pullback(y_bar):
+        return (NoTangent(),)
+
+    return y, pullback
+
+
+@frule(frozenset)
+def _(iterable=(), *, iterable_dot):
+    return set_of(frozenset, iterable), NoTangent()
 
 
 @rrule(tuple)

@@ -1,0 +1,110 @@
+"""Sets of what is not differentiated, in functions that are; sets of numbers are refused."""
+
+import pytest
+import thunkad as ad
+
+from checking import Program
+from tables import check, programs
+
+TABLE = """
+=== names that were seen | w = {"a": 1.0, "b": 2.0, "c": 3.0}
+def f(w):
+    done = set()
+    done.add("a")
+    t = 0.0
+    while True:
+        cur = min([n for n in ("a", "b", "c") if n not in done], key=lambda n: w[n], default=None)
+        if cur is None:
+            break
+        done.add(cur)
+        t += w[cur]
+    return t
+=== operators and methods | params = {"a": A, "b": B}, x = A
+def f(params, x):
+    seen, out = set(), []
+    for k, v in params.items():
+        if k in seen: continue
+        seen.add(k)
+        seen |= {k + "2"}
+        out.append(np.sum(v * x))
+    names = {k for k in params}
+    both = names & seen
+    last = sorted(both)[0]
+    fs = frozenset(params)
+    idx = {1, 0}
+    idx.update([2, 1])
+    idx.discard(0)
+    t = 0.0
+    for i in idx:
+        t += x[i] * len(idx)
+    for k in sorted(fs - {"b"}):
+        t += np.sum(params[k])
+    return sum(out) * np.sum(params[last]) + t + (len(seen) if seen else 0) + max(len(s) for s in seen)
+=== indices | x = 1.5
+def f(x):
+    s = set([int(x), 7])
+    t = 0
+    for v in s:
+        t += v * x
+    return t + sum(s)
+=== graph by identity | x = 1.5
+class Node:
+    def __init__(self, v): self.v, self.out = v, []
+def f(x):
+    a, b, c = Node(x), Node(x * x), Node(2 * x)
+    a.out += [b, c]; b.out.append(c)
+    seen, stack, t = set(), [a], 0.0
+    while stack:
+        n = stack.pop()
+        if id(n) in seen: continue
+        seen.add(id(n))
+        t = t * 0.5 + n.v ** 2
+        stack.extend(n.out)
+    return t
+=== shortest path | w = np.array([1.0, 2.0, 3.0, 0.5, 0.4])
+class Graph:
+    def __init__(self):
+        self.adj = {}
+    def add_edge(self, a, b, w):
+        self.adj.setdefault(a, []).append((b, w))
+        self.adj.setdefault(b, []).append((a, w))
+    def shortest(self, src, dst):
+        dist = {src: 0.0}
+        done = set()
+        while True:
+            cur = min((n for n in dist if n not in done), key=lambda n: dist[n], default=None)
+            if cur is None or cur == dst:
+                break
+            done.add(cur)
+            for nb, w in self.adj[cur]:
+                nd = dist[cur] + w
+                if nb not in dist or nd < dist[nb]:
+                    dist[nb] = nd
+        return dist[dst]
+def f(w):
+    g = Graph()
+    for (a, b), v in zip([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t"), ("a", "b")], w):
+        g.add_edge(a, b, v ** 2)
+    return g.shortest("s", "t")
+"""
+
+
+@pytest.mark.parametrize("program", programs(TABLE))
+def test_sets(program: Program) -> None:
+    check(program)
+
+
+@pytest.mark.parametrize(
+    "body", ["return sum({x, 2 * x})", "return sum(set([x, x * x]))", "s = set()\n    s.add(x)\n    return sum(s)"]
+)
+def test_numbers_in_sets_are_refused(body: str) -> None:
+    f = Program(f"def f(x):\n    {body}\n", (0.7,)).build()
+    with pytest.raises(ad.UnsupportedSyntaxError, match="in a set"):
+        ad.grad(f)(0.7)
+
+
+def test_a_set_updated_in_place_is_the_same_set() -> None:
+    text = "def f(x, names):\n    seen = names\n    seen |= {'c'}\n    seen.update(k for k in 'de')\n    return x * len(names)\n"
+    f = Program(text, (0.7, set("ab"))).build()
+    given = set("ab")
+    assert ad.grad(f)(0.7, given) == 5.0 and given == set("abcde")
