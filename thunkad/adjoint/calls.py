@@ -44,7 +44,9 @@ class Calls:
                 target = self.fw.names.temporary()
             self.fw.pair(n.Assign(target, e, line=s.line), target, site, out, steps)
             return True
-        if foreseen(self.fw.resolved, site) and not (type(e.func) is n.Attr and e.func.name in MUTATING_METHODS):
+        starred = any(type(a) is n.Star for a in e.args) or any(k is None for k, _ in e.kwargs)
+        of_container = type(e.func) is n.Attr and e.func.name in MUTATING_METHODS and not starred
+        if foreseen(self.fw.resolved, site) and not of_container:
             name = target or self.fw.names.temporary()
             dynamic(self.fw, n.Assign(name, e, line=s.line), name, site, out, steps)
             return True
