@@ -301,6 +301,20 @@ def f(x):
     e = fs[1](l[0])
     e["a"].clear()
     return sum(l) * sum(d["a"]) * d["c"] + e["b"]
+=== property of either class | x = 0.7
+class P:
+    def __init__(self, w):
+        self.w = w
+    @property
+    def p(self):
+        return self.w * self.w
+class Q:
+    def __init__(self, w):
+        self.p = w * 3.0
+def f(x):
+    o = P(x) if x > 0 else Q(x)
+    q = Q(x) if x > 0 else P(x)
+    return o.p * q.p
 """
 
 

@@ -340,7 +340,6 @@ REFUSED = {
     "own __setattr__": ("o = S()\no.w = x\nreturn o.w", "store that runs code"),
     "own __new__": ("return N(x).a", "makes or iterates over them in its own way"),
     "own __iter__": ("a, b = I(x, 1.0)\nreturn a", "makes or iterates over them in its own way"),
-    "property of either class": ("o = P(x) if x > 0 else Q(x)\nreturn o.p", "P.p is computed when it is read"),
 }
 CLASSES = """
 from collections import namedtuple

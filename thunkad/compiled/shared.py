@@ -141,7 +141,7 @@ class SharedPull(Pull):
         """An attribute that is no code, read or set: its place is in the shadow of the object."""
         x, name = args[:2]
         value = fn(*args)
-        rest = [NO_TANGENT] * (len(args) - 2)
+        rest = [NO_TANGENT] * (len(args) - 1)
 
         def back(value_bar: Any) -> Cotangents:
             if fn is getattr:
