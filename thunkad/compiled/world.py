@@ -451,8 +451,8 @@ class World(Attempts, Lookups):
         if shared:
             dispatch = self.dispatch_shared
             return n.Ref("pull_shared_packed", dispatch.packed_in_try if in_try else dispatch.packed)
-        dispatch = self.dispatch_kept if kept else self.dispatch
-        return n.Ref("pull_kept_packed" if kept else "pull_packed", dispatch.packed)
+        chosen = self.dispatch_kept if kept else self.dispatch
+        return n.Ref("pull_kept_packed" if kept else "pull_packed", chosen.packed)
 
     def load(
         self, functions: list[n.Function], slots: list[Slot], owner: Any, nest: bool = True
