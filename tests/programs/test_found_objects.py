@@ -1,6 +1,7 @@
 """Objects whose class is known only when the code runs: computed attributes, items, objects that hold objects."""
 
 import pytest
+import thunkad as ad
 
 from checking import Program
 from tables import check, programs
@@ -321,3 +322,9 @@ def f(x):
 @pytest.mark.parametrize("program", programs(TABLE))
 def test_found_objects(program: Program) -> None:
     check(program)
+
+
+def test_chain_maps_are_refused() -> None:
+    text = "import collections\ndef f(x):\n    d = collections.ChainMap({'x': x})\n    return d.new_child({})['x']\n"
+    with pytest.raises(ad.NoRuleError, match="ChainMap is not differentiated"):
+        ad.grad(Program(text, (0.7,)).build())(0.7)

@@ -83,7 +83,8 @@ class Generator:
         self.names = Names(walk.taken_names(resolved.function))
         self.sharing, self.aliases = sharing, aliases
         self.takes_shadows = self.seed_may_be_zero = False
-        self.lasting = False  # whether others may change containers between the forward and the reverse code
+        # Whether the user, or a caller, may change containers between the forward and the reverse code.
+        self.lasting = self.handed_out = False
         self.values_of_bars: dict[str, str] = {}
         self.shapes: dict[str, frozenset[str]] = {}
         # Container parameters that are changed in place, as they were.
@@ -138,7 +139,7 @@ class Generator:
         shared_params = shadowed_params(self.resolved, wanted, results, self.sharing)
         written = written_params(self.aliases, wanted)
         self.takes_shadows = self.seed_may_be_zero = bool(written) or self.sharing.shadows
-        self.lasting = not self.takes_shadows  # whoever calls may change what it gets
+        self.handed_out = not self.takes_shadows  # whoever calls may change what it gets
         sweeps = self.sweeps(wanted, lambda result: n.Name(seed), results)
         outputs = [self.dense_output(sweeps, p) for p in wanted if p not in shared_params]
         reverse: list[n.Stmt] = sweeps.bars.out
@@ -216,7 +217,7 @@ class Generator:
         if shadowed or self.takes_shadows or hands_on:
             self.open_shadows(bars, shadowed, wanted, hands_on)
             bars.fetch(walk.names(last.value))
-            if self.lasting:
+            if self.lasting or self.handed_out:
                 bars.then = self.containers_after(bars, body, (*wanted, *walk.names(last.value)))
         if type(last.value) is n.Name and last.value.id in forward.active:
             bars.line = last.line

@@ -143,6 +143,7 @@ def power_modulo(base, exp, mod):
 non_differentiable(power_modulo)
 refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
 refuse("use a list", collections.deque)
+refuse("look names up in a list of dicts, the last one first", collections.ChainMap)
 refuse("it shows the memory of an array; use the array", memoryview)
 _BY_INDEX = "use loops, or go through indices with it: for i, j in itertools.{}(range(len(x)), …)"
 for _name in ("product", "combinations", "combinations_with_replacement", "permutations"):
