@@ -136,7 +136,7 @@ class Shadows:
             return
         check_contents(x)
         if isinstance(x, np.ndarray):
-            if not isinstance(item, np.ndarray):
+            if not (isinstance(item, np.ndarray) and np.may_share_memory(x, item)):  # a number, or a gathered copy
                 index_add(self._array(x), key, item_bar)
             return
         if isinstance(item, METHODS) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
