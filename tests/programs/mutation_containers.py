@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from mutation_arrays import A, S, V, X
 
 #: What is refused, with a rewrite in the message.
@@ -366,4 +367,14 @@ def f(x):
     box["k"] *= 0
     box["k"].append(x * x)
     return sum(box["k"])
+""")
+p("gathered_from_an_item_of_unknown_kind", (X, np.array([1.0, 2.0, 3.0, 5.0]), S), """
+def f(x, y, s):
+    z = x[::-1]
+    rows = [z.copy()]
+    while np.abs(s) > 3.0:
+        rows.extend([y, np.where(np.abs(x) > 0.3, np.array([e * s for e in x]), x)])
+    y = rows[-1]
+    x[[0, 2]], z[[1, 1]] = y[[-1, 3]], x[1:3]
+    return np.sum(x * np.array([1.0, 2.0, 3.0, 4.0]))
 """)

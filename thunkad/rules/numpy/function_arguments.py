@@ -30,8 +30,8 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 @alternative(np.apply_over_axes)
 def apply_over_axes(func, a, axes):
     value = np.asarray(a)
-    for axis in np.ravel(axes).tolist():
-        axis = axis % np.ndim(a)
+    for k in range(np.size(axes)):
+        axis = int(np.ravel(axes)[k]) % np.ndim(a)
         reduced = func(value, axis)
         value = reduced if reduced.ndim == value.ndim else np.expand_dims(reduced, axis)
     return value
