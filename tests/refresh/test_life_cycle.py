@@ -9,10 +9,20 @@ import weakref
 
 import numpy as np
 
+import pytest
 import thunkad as ad
 from thunkad.compiled.load import generated
 from thunkad.compiled.root import ROOTS, Root, root_of
 from thunkad.rules.table import TABLE
+
+
+@pytest.fixture(autouse=True)
+def few_objects_to_collect():
+    """What other tests have left is not gone through by each collection here."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def used_and_dropped(k):
