@@ -19,7 +19,7 @@ class SecondOrderLimit:
 #: Programs of ``test_kept_generators.py`` and ``test_generator_programs.py`` in which something is decided late.
 KEPT = (
     "endless_zip endless_zip2 map filter zip_value islice islice_loop takewhile chain two_loops rebind mutates "
-    "reads_mutated reads_list iter_growing return_value send_from except_inside close field tree tree_iter "
+    "reads_mutated reads_list iter_growing return_value send_from close field tree tree_iter "
     "in_dict unpack unpack_genexp star_call star_list two_interleaved genexp_total genexp_array_any "
     "genexp_nested conditional loop_list_or_gen pipeline array_items class_attr_state zip_both local_def "
     "any_all np_from_list bool_gen recursion_arg nested_next nested_nonlocal genexp_passed genexp_two "
@@ -59,6 +59,12 @@ SECOND_ORDER_LIMITS = (
         ("calls-object_in_list", "calls-object_in_dict", "calls-object_holds_object"),
         "a second derivative through the method",
         "Call the method on an object that is made in the same function.",
+    ),
+    SecondOrderLimit(
+        "Generators that are kept and catch an exception between two `yield`",
+        ("kept-except_inside",),
+        "may be unbound where it is read",
+        "Catch it in the loop that uses the values, or make a list.",
     ),
     SecondOrderLimit(
         "Most generators that are kept",

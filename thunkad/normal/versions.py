@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
@@ -57,7 +58,11 @@ def version(function: n.Function, names: Names, careful: bool = False) -> n.Func
             names.__dict__.update(attempt.__dict__)
             return _with_body(function, body)
         if walker.uncertain.keys() <= soft.keys():
-            raise AssertionError(f"no version of {', '.join(walker.uncertain)} where it is read in {function.name}")
+            raise UnsupportedSyntaxError(
+                f"{', '.join(walker.uncertain)} may be unbound where it is read in {function.name}, which is made code "
+                "that is differentiated again",
+                hint="bind the variables of a branch or a try statement before it",
+            )
         soft.update(walker.uncertain)
 
 
