@@ -16,6 +16,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Known
 from thunkad.source.names import lookup
+from thunkad.source.wrapped import library_of
 
 _DEEPEST = 6
 _FOREIGN = ("numpy", "scipy", "thunkad", "builtins", "math")
@@ -116,7 +117,7 @@ def _parts(value: Any) -> list[Any]:
         return [value.__self__]
     if isinstance(value, functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
-    if type(value).__module__.split(".")[0] in _FOREIGN:
+    if library_of(type(value)) in _FOREIGN:
         return []
     parts = list(getattr(value, "__dict__", {}).values())
     for cls in type(value).__mro__:
@@ -128,7 +129,7 @@ def _parts(value: Any) -> list[Any]:
 
 def class_data(cls: type) -> list[Any]:
     """Arrays and containers among the attributes of a user's class."""
-    if cls.__module__.split(".")[0] in _FOREIGN:
+    if library_of(cls) in _FOREIGN:
         return []
     return [v for v in vars(cls).values() if isinstance(v, (np.ndarray, list, tuple, dict))]
 

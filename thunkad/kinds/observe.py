@@ -29,7 +29,7 @@ from thunkad.kinds.lattice import (
 )
 from thunkad.runtime.ducks import is_duck
 from thunkad.runtime.subclasses import check_class
-from thunkad.source.wrapped import python_function
+from thunkad.source.wrapped import library_of, python_function
 
 _FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
 _MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6
@@ -65,7 +65,7 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
         return Known(value) if callable(value) else Opaque(type(value))
     if is_duck(type(value)):
         return Num("any", _FIELD_OF.get(getattr(getattr(value, "dtype", None), "kind", ""), "any"))
-    library = type(value).__module__.partition(".")[0]
+    library = library_of(type(value))
     if library == "numba" and callable(value):
         return Known(python_function(value) or value)
     return Opaque(type(value)) if library in _DATA else _instance(value, depth)

@@ -33,7 +33,7 @@ from thunkad.rules.results import described
 from thunkad.rules.signatures import as_signature, covers, meet, read_early, signature_types
 from thunkad.rules.table import TABLE
 from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
-from thunkad.source.wrapped import python_function
+from thunkad.source.wrapped import library_of, python_function
 from thunkad.tangents import ZERO, AbstractZero, thunk
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -151,7 +151,7 @@ def target_of_rule(fn: Any) -> Any:
         raise RuleError(f"rules and declarations are for functions, not for {fn!r}", place_of_user())
     if isinstance(fn, property):
         return fn.fget
-    if type(fn).__module__.split(".")[0] == "numba":
+    if library_of(type(fn)) == "numba":
         return python_function(fn) or fn
     if isinstance(fn, types.MethodType) and isinstance(fn.__func__, types.FunctionType):
         raise RuleError(
@@ -187,7 +187,7 @@ def _refuse_objects(fn: Any) -> None:
             hint=f"register the rule for {name_of(fn.func)}, with all its parameters",
         )
     cls = type(fn)
-    compiled = cls.__module__.split(".")[0] in ("numpy", "numba")
+    compiled = library_of(cls) in ("numpy", "numba")
     if isinstance(getattr(cls, "__call__", None), types.FunctionType) and not compiled:  # noqa: B004
         raise RuleError(
             f"{fn!r} is an object that is called, and rules are for functions",

@@ -43,7 +43,7 @@ def reason_for(fn: Any) -> str | None:
         return found
     module = module_of(fn)
     if module.partition(".")[0] not in _ROOTS:
-        module = type(fn).__module__
+        module = module_of(type(fn))
         if module.partition(".")[0] not in _ROOTS:
             return None
     return next((why for prefix, why in MODULES.items() if module == prefix or module.startswith(prefix + ".")), None)

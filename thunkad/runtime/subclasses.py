@@ -65,7 +65,7 @@ def _own(cls: type, base: type, names: frozenset[str]) -> str | None:
     for part in cls.__mro__:
         if part is base:
             return None
-        if part.__module__.split(".")[0] not in ("builtins", "collections", "numpy"):
+        if str(part.__module__).split(".")[0] not in ("builtins", "collections", "numpy"):
             for name in vars(part):
                 if name in names:
                     return name

@@ -10,4 +10,10 @@ def python_function(fn: Any) -> Any:
     cls = type(fn)
     if cls.__name__ == "_lru_cache_wrapper":
         return fn.__wrapped__
-    return getattr(fn, "py_func", None) if cls.__module__.partition(".")[0] == "numba" else None
+    return getattr(fn, "py_func", None) if library_of(cls) == "numba" else None
+
+
+def library_of(cls: type) -> str:
+    """The name of the package that a class is from; empty where it does not say."""
+    module = getattr(cls, "__module__", None)
+    return module.partition(".")[0] if isinstance(module, str) else ""
