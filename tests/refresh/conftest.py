@@ -1,5 +1,7 @@
 """Fixtures of the tests of refresh."""
 
+import gc
+
 import pytest
 
 import thunkad as ad
@@ -15,3 +17,12 @@ def policy(request):
 def nothing_is_stale():
     """What other tests left stale is no concern of ``refresh()`` in this one."""
     ad.refresh()
+
+
+@pytest.fixture
+def few_objects_to_collect():
+    """What other tests have left is not gone through by each collection."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -16,13 +16,7 @@ from thunkad.compiled.root import ROOTS, Root, root_of
 from thunkad.rules.table import TABLE
 
 
-@pytest.fixture(autouse=True)
-def few_objects_to_collect():
-    """What other tests have left is not gone through by each collection here."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("few_objects_to_collect")
 
 
 def used_and_dropped(k):

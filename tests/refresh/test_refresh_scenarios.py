@@ -1297,6 +1297,7 @@ def test_r33_a_storm_of_unrelated_registrations(policy):
     assert len(ad.refresh()) == 0
 
 
+@pytest.mark.usefixtures("few_objects_to_collect")
 @pytest.mark.parametrize("form", FORMS)
 def test_r34_rules_go_away_while_others_look_on(policy, form):
     def make():
