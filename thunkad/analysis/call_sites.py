@@ -41,14 +41,14 @@ from thunkad.kinds.lattice import (
     join,
 )
 from thunkad.kinds.operators import OPERATOR_OF_FUNCTION
-from thunkad.rules.entry import module_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
 from thunkad.runtime.exceptions import enter, leave
-from thunkad.runtime.iterators import contained, drawn_or, everything, joined
+from thunkad.runtime.iterators import contained, drawn_or, everything
 from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.unpacking import split_starred
+from thunkad.source.origin import library_of
 
 MADE_BY_CONTEXTMANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
 
@@ -133,8 +133,6 @@ class CallSites:
             return self.site(s, Site("constant", super, args=tuple(args), kinds=kinds, result=proxy))
         if isinstance(callee, Known) and callee.value is next and len(args) == 2 and own_method(kinds[0], "__next__"):
             return self.looked_up(s, drawn_or, args, kwargs, kinds, None)
-        if isinstance(callee, Known) and callee.value is dict and any(k is None for k, _ in kwargs):
-            return self.looked_up(s, joined, args, kwargs, kinds, None)
         if isinstance(callee, Known) and callee.value in (everything, contained) and kinds[0] is UNKNOWN:
             return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and callee.value in (enter, leave, iter, next) and kinds and kinds[0] is UNKNOWN:
@@ -311,4 +309,4 @@ def of_generator(fn: Any) -> tuple[str, str]:
 
 
 def _is_library(fn: Any) -> bool:
-    return module_of(fn).split(".")[0] in ("numpy", "scipy", "builtins", "math", "cmath", "itertools")
+    return library_of(fn) in ("numpy", "scipy", "builtins", "math", "cmath", "itertools")

@@ -8,7 +8,7 @@ from typing import Any
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Instance, Known, Opaque
-from thunkad.rules.entry import module_of
+from thunkad.source.origin import library_of
 
 _GENERATORS = ("Generator", "RandomState", "Random", "SystemRandom")
 #: Methods that draw, by names that say so, on objects of which nothing is known.
@@ -50,4 +50,4 @@ def is_unknown(site: Site, resolved: Resolved) -> bool:
 
 
 def _is_library(fn: Any) -> bool:
-    return module_of(fn).split(".")[0] in ("numpy", "scipy", "math", "cmath", "builtins", "operator", "_operator")
+    return library_of(fn) in ("numpy", "scipy", "math", "cmath", "builtins", "operator", "_operator")

@@ -16,7 +16,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Known
 from thunkad.source.names import lookup
-from thunkad.source.wrapped import library_of
+from thunkad.source.origin import library_of
 
 _DEEPEST = 6
 _FOREIGN = ("numpy", "scipy", "thunkad", "builtins", "math")

@@ -11,7 +11,7 @@ import numpy as np
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Num
-from thunkad.rules.entry import module_of
+from thunkad.source.origin import library_of
 
 #: Methods that change their owner.
 MUTATING_METHODS = frozenset(
@@ -118,8 +118,4 @@ def is_product(site: Site) -> bool:
 
 
 def is_numpy(fn: Any) -> bool:
-    return (
-        isinstance(fn, np.ufunc)
-        or isinstance(getattr(fn, "__self__", None), np.ufunc)
-        or module_of(fn).split(".")[0] == "numpy"
-    )
+    return isinstance(fn, np.ufunc) or isinstance(getattr(fn, "__self__", None), np.ufunc) or library_of(fn) == "numpy"

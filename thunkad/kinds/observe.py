@@ -29,7 +29,8 @@ from thunkad.kinds.lattice import (
 )
 from thunkad.runtime.ducks import is_duck
 from thunkad.runtime.subclasses import check_class
-from thunkad.source.wrapped import library_of, python_function
+from thunkad.source.origin import library_of
+from thunkad.source.wrapped import python_function
 
 _FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
 _MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6

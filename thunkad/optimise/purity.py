@@ -13,8 +13,8 @@ from thunkad.analysis.writing import writes
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Kind, Num, Opaque, Sequence, Tuple
 from thunkad.optimise.dead import Purity
-from thunkad.rules.entry import module_of
 from thunkad.runtime.shapes import broadcast, matmul_shape
+from thunkad.source.origin import module_of
 
 BROADCAST, MATMUL_SHAPE = n.Ref("broadcast", broadcast), n.Ref("matmul_shape", matmul_shape)
 _LIBRARY = ("numpy", "math", "cmath", "scipy", "operator", "_operator")

@@ -33,7 +33,8 @@ from thunkad.rules.results import described
 from thunkad.rules.signatures import as_signature, covers, meet, read_early, signature_types
 from thunkad.rules.table import TABLE
 from thunkad.runtime.arrays import conjugate, stretch, unbroadcast
-from thunkad.source.wrapped import library_of, python_function
+from thunkad.source.origin import library_of
+from thunkad.source.wrapped import python_function
 from thunkad.tangents import ZERO, AbstractZero, thunk
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -105,12 +105,6 @@ def _is_handle(p: inspect.Parameter) -> bool:
     return p.name == "ad" and p.kind is p.KEYWORD_ONLY
 
 
-def module_of(target: Any) -> str:
-    """The name of the module that a function, or the class of a method, is defined in; empty if there is none."""
-    module = getattr(target, "__module__", None) or getattr(getattr(target, "__objclass__", None), "__module__", None)
-    return module if isinstance(module, str) else ""
-
-
 def name_of(target: Any) -> str:
     """How a callee is called in messages: ``np.sum``, ``ndarray.sum``, ``module.function``."""
     name: str | None = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)

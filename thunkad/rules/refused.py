@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from thunkad.rules.entry import module_of, name_of
+from thunkad.rules.entry import name_of
 from thunkad.runtime.exceptions import enter
+from thunkad.source.origin import module_of
 
 #: Why a callee is refused, by the callee.
 REASONS: dict[Any, str] = {}

@@ -41,11 +41,6 @@ def listed(items: Any) -> Any:
     return out
 
 
-def joined(*parts: Any, **named: Any) -> Any:
-    """``dict(*parts, **named)``"""
-    return {**dict(*parts), **named}
-
-
 class Items:
     """An iterator over a list, a tuple or an array, as ``iter`` makes it."""
 

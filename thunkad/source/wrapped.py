@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from thunkad.source.origin import library_of
+
 
 def python_function(fn: Any) -> Any:
     """The Python function behind a cache of ``functools`` or a function that Numba compiled; None behind others."""
@@ -11,9 +13,3 @@ def python_function(fn: Any) -> Any:
     if cls.__name__ == "_lru_cache_wrapper":
         return fn.__wrapped__
     return getattr(fn, "py_func", None) if library_of(cls) == "numba" else None
-
-
-def library_of(cls: type) -> str:
-    """The name of the package that a class is from; empty where it does not say."""
-    module = getattr(cls, "__module__", None)
-    return module.partition(".")[0] if isinstance(module, str) else ""
