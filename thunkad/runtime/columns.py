@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,24 +40,32 @@ def check_columns(x: Any) -> None:
 
 def joined(parts: list[Any], shape: tuple[int, ...]) -> Any:
     """Blocks of columns as one array whose last axes are ``shape``, entry by entry for a result of several parts."""
-    like = parts[0]
-    if isinstance(like, (list, tuple)):
-        made = [joined([p[k] for p in parts], shape) for k in range(len(like))]
-        return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
-    if isinstance(like, dict):
-        return {k: joined([p[k] for p in parts], shape) for k in like}
-    whole = np.ascontiguousarray(like) if len(parts) == 1 else np.concatenate(parts, axis=-1)
-    return np.reshape(whole, (*like.shape[:-1], *shape))
+    return _by_entry(parts, lambda blocks: _joined(blocks, shape))
 
 
 def side_by_side(columns: list[Any], shape: tuple[int, ...]) -> Any:
     """Columns as one array whose last axes are ``shape``, entry by entry for a result of several parts."""
-    like = columns[0]
+    return _by_entry(columns, lambda entries: _side_by_side(entries, shape))
+
+
+def _by_entry(values: list[Any], made: Callable[[list[Any]], Any]) -> Any:
+    """What ``made`` makes of the entries at each place of values of one structure, in that structure."""
+    like = values[0]
     if isinstance(like, (list, tuple)):
-        parts = [side_by_side([c[k] for c in columns], shape) for k in range(len(like))]
+        parts = [_by_entry([v[k] for v in values], made) for k in range(len(like))]
         return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
     if isinstance(like, dict):
-        return {k: side_by_side([c[k] for c in columns], shape) for k in like}
+        return {k: _by_entry([v[k] for v in values], made) for k in like}
+    return made(values)
+
+
+def _joined(blocks: list[Any], shape: tuple[int, ...]) -> Any:
+    whole = np.ascontiguousarray(blocks[0]) if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
+    return np.reshape(whole, (*blocks[0].shape[:-1], *shape))
+
+
+def _side_by_side(columns: list[Any], shape: tuple[int, ...]) -> Any:
+    like = columns[0]
     if not shape:
         return NO_TANGENT if isinstance(like, AbstractZero) else like
     if 0 in shape:
