@@ -30,7 +30,7 @@ def with_plain_attributes(function: n.Function, owner: Any, context: Context) ->
     run = _Plain(function, owner, context)
     body = run.block(function.body)
     unread = set(run.dicts) - walk.read_anywhere(body)
-    return replace(function, body=run.without(body, unread) if unread else body)
+    return replace(function, body=walk.without(body, unread) if unread else body)
 
 
 class _Plain:
@@ -56,11 +56,6 @@ class _Plain:
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         return [new for s in block for new in self.statement(s)]
-
-    def without(self, block: list[n.Stmt], unread: set[str]) -> list[n.Stmt]:
-        """The statements but for the dictionaries that nothing reads any more."""
-        kept = [s for s in block if not (type(s) is n.Assign and s.target in unread)]
-        return [walk.map_blocks(s, lambda b: self.without(b, unread)) for s in kept]
 
     def statement(self, s: Any) -> list[n.Stmt]:
         if walk.blocks(s):

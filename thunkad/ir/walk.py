@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from thunkad.ir import nodes as n
@@ -171,6 +171,12 @@ def map_blocks(s: Any, f: Callable[[list[n.Stmt]], list[n.Stmt]]) -> n.Stmt:
     """A copy of ``s`` with ``f`` on its nested blocks; ``s`` itself if it has none."""
     nested = {key: f(block) for key in _BLOCKS if isinstance(block := getattr(s, key, None), list)}
     return replace(s, **nested) if nested else s  # type: ignore[no-any-return]
+
+
+def without(block: list[n.Stmt], names: Container[str]) -> list[n.Stmt]:
+    """``block`` without what binds ``names`` by assignment."""
+    kept = (s for s in block if not (type(s) is n.Assign and s.target in names))
+    return [map_blocks(s, lambda inner: without(inner, names)) for s in kept]
 
 
 def reads(s: n.Stmt) -> set[str]:

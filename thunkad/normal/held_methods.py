@@ -23,11 +23,7 @@ def called_by_name(function: n.Function) -> n.Function:
             return n.Call(held[e.func.id], e.args, e.kwargs)
         return e
 
-    def block(statements: list[n.Stmt]) -> list[n.Stmt]:
-        kept = (s for s in statements if not (type(s) is n.Assign and s.target in held))
-        return [walk.map_stmt(walk.map_blocks(s, block), called) for s in kept]
-
-    body = block(function.body)
+    body = [walk.map_stmt(s, called) for s in walk.without(function.body, held)]
     return n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
 
 
