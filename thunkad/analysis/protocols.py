@@ -95,15 +95,8 @@ class _Writer:
     def statement(self, s: Any) -> list[n.Stmt]:
         t = type(s)
         where = {"line": s.line, "site": s.site}
-        if t is n.If:
-            return [n.If(s.test, self.block(s.body), self.block(s.orelse), **where)]
-        if t is n.While:
-            return [n.While(self.block(s.test_body), s.test, self.block(s.body), s.stop, **where)]
-        if t is n.With:
-            return [n.With(s.item, s.target, self.block(s.body), **where)]
-        if t is n.Try:
-            parts = self.block(s.body), self.block(s.handler), self.block(s.orelse)
-            return [n.Try(*parts, s.types, s.error, s.raised, s.shielded, **where)]
+        if t in (n.If, n.While, n.With, n.Try):
+            return [walk.map_blocks(s, self.block)]
         if t is n.For:
             if type(s.iter) is n.Name and s.iter.id in self.foreign:
                 self.foreign.add(s.target)

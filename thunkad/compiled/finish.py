@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 from thunkad.analysis.aliases import aliases_of
@@ -52,14 +53,7 @@ def finished(world: Any, function: n.Function, owner: Any, kinds: dict[str, Kind
 
 def without_sites(block: list[n.Stmt]) -> list[n.Stmt]:
     """A copy of ``block`` whose expressions may be changed like any of the adjoint's."""
-    out = []
-    for s in block:
-        new = walk.map_blocks(s, without_sites)
-        if new is s:
-            new = walk.map_stmt(s, lambda e: e)
-            new.site = None if isinstance(s.site, Site) else s.site
-        out.append(new)
-    return out
+    return _copied(block, lambda s: None if isinstance(s.site, Site) else s.site)
 
 
 def purity_of(known: Purity) -> Purity:
@@ -85,12 +79,17 @@ def is_dot(name: str) -> bool:
 
 def with_sites(resolved: Resolved, block: list[n.Stmt]) -> list[n.Stmt]:
     """A copy of ``block`` whose statements carry their sites."""
+    return _copied(block, lambda s: resolved.sites.get(id(s), s.site))
+
+
+def _copied(block: list[n.Stmt], site_of: Callable[[n.Stmt], Any]) -> list[n.Stmt]:
+    """A copy of ``block`` in which each simple statement has this site."""
     out = []
     for s in block:
-        new = walk.map_blocks(s, lambda b: with_sites(resolved, b))
+        new = walk.map_blocks(s, lambda b: _copied(b, site_of))
         if new is s:
             new = walk.map_stmt(s, lambda e: e)
-            new.site = resolved.sites.get(id(s), s.site)
+            new.site = site_of(s)
         out.append(new)
     return out
 

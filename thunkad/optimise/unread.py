@@ -68,5 +68,5 @@ def _without(block: list[n.Stmt], sums: dict[str, n.Stmt]) -> list[n.Stmt]:
         changed = _changed_by(s)
         if changed is not None and (s.target in sums if type(s) is n.Assign else changed in sums):
             continue
-        out.append(walk.map_blocks(s, lambda b: _without(b, sums)) if walk.blocks(s) else s)
+        out.append(walk.map_blocks(s, lambda b: _without(b, sums)))
     return out
