@@ -21,33 +21,19 @@ def zipped(*iterables: Any) -> Any:
 
 
 def enumerated(iterable: Any, start: Any = 0) -> Any:
-    it, k = iter(iterable), start
-    while True:
-        item = drawn(it)
-        if item is EXHAUSTED:
-            return
+    k = start
+    for item in iterable:
         yield k, item
         k = k + 1
 
 
 def mapped(function: Any, *iterables: Any) -> Any:
-    its = [iter(x) for x in iterables]
-    while True:
-        items = []
-        for it in its:
-            item = drawn(it)
-            if item is EXHAUSTED:
-                return
-            items.append(item)
+    for items in zipped(*iterables):
         yield function(*items)
 
 
 def filtered(function: Any, iterable: Any) -> Any:
-    it = iter(iterable)
-    while True:
-        item = drawn(it)
-        if item is EXHAUSTED:
-            return
+    for item in iterable:
         if item if function is None else function(item):
             yield item
 
@@ -75,31 +61,22 @@ def sliced(iterable: Any, *bounds: Any) -> Any:
 
 
 def taken_while(predicate: Any, iterable: Any) -> Any:
-    it = iter(iterable)
-    while True:
-        item = drawn(it)
-        if item is EXHAUSTED or not predicate(item):
+    for item in iterable:
+        if not predicate(item):
             return
         yield item
 
 
 def dropped_while(predicate: Any, iterable: Any) -> Any:
-    it, begun = iter(iterable), False
-    while True:
-        item = drawn(it)
-        if item is EXHAUSTED:
-            return
+    begun = False
+    for item in iterable:
         begun = begun or not predicate(item)
         if begun:
             yield item
 
 
 def filtered_false(predicate: Any, iterable: Any) -> Any:
-    it = iter(iterable)
-    while True:
-        item = drawn(it)
-        if item is EXHAUSTED:
-            return
+    for item in iterable:
         if not (item if predicate is None else predicate(item)):
             yield item
 
@@ -129,11 +106,8 @@ def repeated(value: Any, times: Any = None) -> Any:
 
 
 def cycled(iterable: Any) -> Any:
-    it, kept = iter(iterable), []
-    while True:
-        item = drawn(it)
-        if item is EXHAUSTED:
-            break
+    kept = []
+    for item in iterable:
         kept.append(item)
         yield item
     while kept:
@@ -150,30 +124,20 @@ def accumulated(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
         if total is EXHAUSTED:
             return
     yield total
-    while True:
-        item = drawn(it)
-        if item is EXHAUSTED:
-            return
+    for item in it:
         total = total + item if func is None else func(total, item)
         yield total
 
 
 def starmapped(function: Any, iterable: Any) -> Any:
-    it = iter(iterable)
-    while True:
-        args = drawn(it)
-        if args is EXHAUSTED:
-            return
+    for args in iterable:
         yield function(*args)
 
 
 def in_pairs(iterable: Any) -> Any:
     it = iter(iterable)
     before = drawn(it)
-    while before is not EXHAUSTED:
-        item = drawn(it)
-        if item is EXHAUSTED:
-            return
+    for item in it:
         yield before, item
         before = item
 
