@@ -132,18 +132,22 @@ def same(a: Any, b: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-12)
 
 
-def best_times(functions: tuple[Callable[..., Any], ...], args: tuple[Any, ...]) -> list[float]:
-    """Seconds for a call of each, the functions taking turns, the best of ``ROUNDS`` rounds of about 2 ms."""
-    start = time.perf_counter()
-    functions[0](*args)
-    number = max(1, int(2e-3 / max(time.perf_counter() - start, 1e-7)))
+def best_times(
+    functions: tuple[Callable[..., Any], ...],
+    args: tuple[Any, ...],
+    rounds: int = ROUNDS,
+    seconds: float = 2e-3,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[float]:
+    """Seconds by ``clock`` for a call of each, the functions taking turns: the best of rounds of about ``seconds``."""
     best = [math.inf] * len(functions)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for k, function in enumerate(functions):
-            start = time.perf_counter()
+            number = max(1, int(seconds / min(best[k], 1.0)))
+            start = clock()
             for _ in range(number):
                 function(*args)
-            best[k] = min(best[k], (time.perf_counter() - start) / number)
+            best[k] = min(best[k], (clock() - start) / number)
     return best
 
 

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from gradient_ratio import logistic, network, pendulum, rosenbrock
+from gradient_ratio import best_times, logistic, network, pendulum, rosenbrock
 
 ROUNDS = 200
+#: So short, and in seconds of the processor, that other work seldom comes between.
+SECONDS = 5e-4
 
 
 def chain(x):
@@ -89,19 +91,6 @@ def check(gradient: Callable[..., Any], product: Any, args: tuple[Any, ...], dot
         np.testing.assert_allclose(c, (a - b) / (2 * h), rtol=1e-4, atol=1e-5 * scale)
 
 
-def best_times(functions: tuple[Callable[..., Any], ...], args: tuple[Any, ...]) -> list[float]:
-    """Seconds of the processor for a call of each, in turns: rounds so short that other work seldom comes between."""
-    best = [math.inf] * len(functions)
-    for _ in range(ROUNDS):
-        for k, function in enumerate(functions):
-            number = max(1, int(5e-4 / min(best[k], 1.0)))
-            start = time.process_time()
-            for _ in range(number):
-                function(*args)
-            best[k] = min(best[k], (time.process_time() - start) / number)
-    return best
-
-
 def main() -> None:
     import thunkad as ad
 
@@ -116,7 +105,7 @@ def main() -> None:
             return found if len(args) == 1 else found[0]
 
         check(gradient, product(*args), args, dots)
-        once, twice = best_times((gradient, product), args)
+        once, twice = best_times((gradient, product), args, ROUNDS, SECONDS, time.process_time)
         worst = max(worst, twice / once)
         print(f"  {name:32}{once * 1e6:10.1f} us{twice * 1e6:10.1f} us{twice / once:8.2f}")
     print(f"  largest: {worst:.2f} (at most 3)")

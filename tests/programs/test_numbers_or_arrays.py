@@ -5,32 +5,23 @@ import pytest
 from checking import Program
 from tables import check, programs
 
-TABLE = """
+EITHER = """\
+def whole(u, v):
+    return np.sum(u * u * v)
+def each(u, v):
+    return np.exp(u) * v
+def f(x):
+    y = x * 1.0
+    r = whole(y, x) if x[0] > 0 else each(y, x)
+    if isinstance(r, np.ndarray):
+        r[0] = 1.0
+    y[-1] *= 2
+    return np.sum(r) * np.sum(y * x)
+"""
+TABLE = f"""
 === number or array of callees | x = abs(A)
-def whole(u, v):
-    return np.sum(u * u * v)
-def each(u, v):
-    return np.exp(u) * v
-def f(x):
-    y = x * 1.0
-    r = whole(y, x) if x[0] > 0 else each(y, x)
-    if isinstance(r, np.ndarray):
-        r[0] = 1.0
-    y[-1] *= 2
-    return np.sum(r) * np.sum(y * x)
-=== array of callees | x = -abs(A)
-def whole(u, v):
-    return np.sum(u * u * v)
-def each(u, v):
-    return np.exp(u) * v
-def f(x):
-    y = x * 1.0
-    r = whole(y, x) if x[0] > 0 else each(y, x)
-    if isinstance(r, np.ndarray):
-        r[0] = 1.0
-    y[-1] *= 2
-    return np.sum(r) * np.sum(y * x)
-=== in containers and objects | x = abs(A)
+{EITHER}=== array of callees | x = -abs(A)
+{EITHER}""" + """=== in containers and objects | x = abs(A)
 class Held:
     def __init__(self, r):
         self.r = r
