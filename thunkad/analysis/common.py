@@ -37,6 +37,7 @@ class _Common:
     def __init__(self, resolved: Resolved) -> None:
         self.resolved, self.sites = resolved, dict(resolved.sites)
         self.same: dict[str, str] = {}
+        self.copies: dict[str, n.Expr] = {}  # the same, as expressions
         bound = Counter(w for s in walk.statements(resolved.function.body) for w in walk.writes(s))
         bound.update(p.name for p in resolved.function.params)
         self.rebound = {name for name, count in bound.items() if count > 1}
@@ -48,20 +49,21 @@ class _Common:
             for name in walk.reads(s)
             if not self.is_scalar(name)
         }
+        self.kept = self.rebound | self.handed_on
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         known: dict[n.Expr, str] = {}
         out: list[n.Stmt] = []
         for s in block:
-            once = type(s) is n.Assign and s.target not in self.rebound | self.handed_on and self.is_pure(s)
+            once = type(s) is n.Assign and s.target not in self.kept and self.is_pure(s)
             if not once:
                 first = None
             else:
-                value = walk.substitute(s.value, {x: n.Name(y) for x, y in self.same.items()})  # type: ignore[attr-defined]
+                value = walk.substitute(s.value, self.copies)  # type: ignore[attr-defined]
                 first = known.get(value)
             if first is not None and _TEMPORARY.match(s.target):  # type: ignore[attr-defined]
+                self.same[s.target], self.copies[s.target] = first, n.Name(first)  # type: ignore[attr-defined]
                 out.append(n.Assign(s.target, n.Name(first), line=s.line))  # type: ignore[attr-defined]
-                self.same[s.target] = first  # type: ignore[attr-defined]
                 continue
             out.append(self.inside(s))
             again = self.rebound.intersection(walk.assigned([s]) if walk.blocks(s) else walk.writes(s))

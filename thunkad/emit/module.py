@@ -133,7 +133,8 @@ def same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, ast.AST):
         for f in a._fields:  # loops: a generator would take a piece of the C stack at each level
-            if not same(getattr(a, f, None), getattr(b, f, None)):
+            x, y = getattr(a, f, None), getattr(b, f, None)
+            if x is not y and f != "ctx" and not same(x, y):
                 return False
         return True
     if type(a) is list:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
+from operator import is_
 from typing import Any
 
 from thunkad.ir import nodes as n
@@ -22,12 +23,16 @@ def map_expr(e: n.Expr, f: Callable[[n.Expr], n.Expr]) -> n.Expr:
         left, right = f(e.left), f(e.right)
         return e if left is e.left and right is e.right else n.Binary(e.op, left, right)
     if t is n.Call:
-        return n.Call(f(e.func), tuple(f(a) for a in e.args), tuple((k, f(v)) for k, v in e.kwargs))
+        func, args = f(e.func), tuple([f(a) for a in e.args])
+        kwargs = tuple([(k, f(v)) for k, v in e.kwargs]) if e.kwargs else ()
+        same = func is e.func and all(map(is_, args, e.args)) and all(new[1] is v for new, (_, v) in zip(kwargs, e.kwargs))
+        return e if same else n.Call(func, args, kwargs)
     if t is n.Attr:
         value = f(e.value)
         return e if value is e.value else n.Attr(value, e.name)
     if t is n.Index:
-        return n.Index(f(e.value), f(e.index))
+        value, index = f(e.value), f(e.index)
+        return e if value is e.value and index is e.index else n.Index(value, index)
     if t is n.Slice:
         return n.Slice(*(None if p is None else f(p) for p in (e.lower, e.upper, e.step)))
     if t is n.Unary:
@@ -39,7 +44,8 @@ def map_expr(e: n.Expr, f: Callable[[n.Expr], n.Expr]) -> n.Expr:
     if t is n.Star:
         return n.Star(f(e.value))
     if t in (n.TupleExpr, n.ListExpr, n.SetExpr):
-        return t(tuple(f(a) for a in e.items))
+        items = tuple([f(a) for a in e.items])
+        return e if all(map(is_, items, e.items)) else t(items)
     if t is n.DictExpr:
         return n.DictExpr(tuple(None if k is None else f(k) for k in e.keys), tuple(f(v) for v in e.values))
     if t is n.IfExp:
@@ -81,17 +87,15 @@ def names(e: n.Expr) -> list[str]:
         return [e.id]
     if t in _LEAVES:
         return []
+    if t is n.Lambda:
+        return [i for i in names(e.body) if i not in e.params]
     out: list[str] = []
-    stack = [*reversed(_CHILDREN[t](e))] if t is not n.Lambda else [e]
-    while stack:
-        e = stack.pop()
-        t = type(e)
+    for c in _CHILDREN[t](e):
+        t = type(c)
         if t is n.Name:
-            out.append(e.id)
-        elif t is n.Lambda:
-            out.extend(i for i in names(e.body) if i not in e.params)
+            out.append(c.id)
         elif t not in _LEAVES:
-            stack.extend(reversed(_CHILDREN[t](e)))
+            out += names(c)
     return out
 
 
@@ -107,10 +111,13 @@ def parts(*expressions: n.Expr) -> Iterator[n.Expr]:
 
 
 def substitute(e: n.Expr, mapping: dict[str, n.Expr]) -> n.Expr:
-    """``e`` with locals replaced."""
-    if type(e) is n.Name:
+    """``e`` with locals replaced (the same object where it reads none of them)."""
+    t = type(e)
+    if t is n.Name:
         return mapping.get(e.id, e)
-    if type(e) is n.Lambda:
+    if t in _LEAVES or mapping.keys().isdisjoint(names(e)):
+        return e
+    if t is n.Lambda:
         inner = {k: v for k, v in mapping.items() if k not in e.params}
         return n.Lambda(e.params, substitute(e.body, inner))
     return map_expr(e, lambda c: substitute(c, mapping))
@@ -242,11 +249,16 @@ def taken_names(function: n.Function) -> set[str]:
             taken.add(s.target.id)
         if type(s) in (n.For, n.While) and s.stop is not None:
             taken.add(s.stop)
-        for e in parts(*expressions(s)):
-            if type(e) in (n.Name, n.Global):
+        stack = [*expressions(s)]
+        while stack:
+            e = stack.pop()
+            t = type(e)
+            if t is n.Name or t is n.Global:
                 taken.add(e.id)
-            elif type(e) is n.Closure:
-                taken |= taken_names(e.function)
+            elif t not in _LEAVES:
+                stack += _CHILDREN[t](e)
+                if t is n.Closure:
+                    taken |= taken_names(e.function)
     return taken
 
 

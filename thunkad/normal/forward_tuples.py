@@ -160,19 +160,21 @@ def _function_forwarded(e: n.Expr) -> n.Expr:
 
 def carried_names(block: list[n.Stmt]) -> set[str]:
     """Names that some loop in ``block`` (all of a function) carries from one iteration to the next or out of it."""
-    bindings, reads = _binding_counts(block), _read_counts(block)
+    loops = [s for s in walk.statements(block) if type(s) in (n.For, n.While)]
     carried: set[str] = set()
-    for s in walk.statements(block):
-        if type(s) in (n.For, n.While):
-            k = len(s.body)
-            # a name of the body's own is read after its binding only: by the copies that follow, or as the stop flag
-            later: Counter[str | None] = Counter([s.stop])
-            while k and type(s.body[k - 1]) is n.Assign and type(s.body[k - 1].value) is n.Name:
-                k -= 1
-                c = s.body[k]
-                if bindings[c.target] > 1 or reads[c.target] > later[c.target]:
-                    carried.add(c.target)
-                later[c.value.id] += 1
+    if not loops:
+        return carried
+    bindings, reads = _binding_counts(block), _read_counts(block)
+    for s in loops:
+        k = len(s.body)
+        # a name of the body's own is read after its binding only: by the copies that follow, or as the stop flag
+        later: Counter[str | None] = Counter([s.stop])
+        while k and type(s.body[k - 1]) is n.Assign and type(s.body[k - 1].value) is n.Name:
+            k -= 1
+            c = s.body[k]
+            if bindings[c.target] > 1 or reads[c.target] > later[c.target]:
+                carried.add(c.target)
+            later[c.value.id] += 1
     return carried
 
 
@@ -189,15 +191,15 @@ def _binding_counts(block: list[n.Stmt]) -> Counter[str]:
 
 
 def _read_counts(block: list[n.Stmt]) -> Counter[str]:
-    counts: Counter[str] = Counter()
+    read: list[str] = []
     for s in walk.statements(block):
         for e in walk.expressions(s):
-            counts.update(walk.names(e))
+            read += walk.names(e)
         if type(s) is n.Append:
-            counts[s.target] += 1
+            read.append(s.target)
         if type(s) in (n.For, n.While) and s.stop is not None:
-            counts[s.stop] += 1
-    return counts
+            read.append(s.stop)
+    return Counter(read)
 
 
 # ---------------------------------------------------------------- 2. absorption

@@ -206,8 +206,6 @@ class _Versioner:
         """``e`` over current versions; tests of versions that may hold ``Unbound`` go to ``out``."""
         mapping: dict[str, n.Expr] = {}
         for var in walk.names(e):
-            if var in mapping:
-                continue
             v = env.get(var)
             if v is None:
                 self.uncertain[var] = None
@@ -217,15 +215,13 @@ class _Versioner:
             if v.state is not _State.BOUND:
                 env[var] = _Version(v.name, _State.BOUND)
             self.unread.discard(v.name)
-            mapping[var] = n.Name(v.name)
-        return self._nested(walk.substitute(e, mapping)) if mapping or type(e) is n.Closure else e
-
-    def _nested(self, e: n.Expr) -> n.Expr:
-        """``e`` with the functions of its closures versioned, in namespaces of their own."""
-        if type(e) is n.Closure:
+            if v.name != var:
+                mapping[var] = n.Name(v.name)
+        e = walk.substitute(e, mapping) if mapping else e
+        if type(e) is n.Closure:  # its function is versioned in a namespace of its own
             inner = version(e.function, Names(self.names.taken), self.careful)
             return n.Closure(inner, e.captures, e.defaults, e.kw_defaults)
-        return e if type(e) in n.ATOMS else walk.map_expr(e, self._nested)
+        return e
 
     def _guard(self, var: str, name: str, line: int) -> list[n.Stmt]:
         self.unread.discard(name)

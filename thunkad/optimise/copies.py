@@ -41,7 +41,7 @@ def _forget(known: Known, names: Iterable[str]) -> None:
     """Copies of these names, and under these names, hold no longer."""
     for name in names:
         known.pop(name, None)
-        for target in [x for x, value in known.items() if value == n.Name(name)]:
+        for target in [x for x, value in known.items() if type(value) is n.Name and value.id == name]:
             del known[target]
 
 

@@ -91,8 +91,7 @@ class Live:
                 self.values.add(e.id)
             elif t is n.Attr and type(e.value) is n.Name and e.name in SHAPE_ATTRIBUTES:
                 self.shapes.add(e.value.id)
-            elif t is n.Call and shape_positions(e.func):
-                positions = shape_positions(e.func)
+            elif t is n.Call and (positions := shape_positions(e.func)):
                 for k, a in enumerate(e.args):
                     if type(a) is n.Name and k in positions:
                         self.shapes.add(a.id)
