@@ -64,8 +64,16 @@ class Ref:
         return id(self.value)
 
 
+class Compound:
+    """An expression with parts; the names that it reads are remembered here once they were asked for."""
+
+    __slots__ = ("names",)
+
+    names: tuple[str, ...]
+
+
 @record(frozen=True, slots=True)
-class Attr:
+class Attr(Compound):
     """``value.name``"""
 
     value: Expr
@@ -73,7 +81,7 @@ class Attr:
 
 
 @record(frozen=True, slots=True)
-class Index:
+class Index(Compound):
     """``value[index]``"""
 
     value: Expr
@@ -81,7 +89,7 @@ class Index:
 
 
 @record(frozen=True, slots=True)
-class Slice:
+class Slice(Compound):
     """``lower:upper:step`` in an index."""
 
     lower: Expr | None = None
@@ -90,7 +98,7 @@ class Slice:
 
 
 @record(frozen=True, slots=True)
-class Unary:
+class Unary(Compound):
     """``op operand``"""
 
     op: str  # '-', '+', '~', 'not'
@@ -98,7 +106,7 @@ class Unary:
 
 
 @record(frozen=True, slots=True)
-class Binary:
+class Binary(Compound):
     """``left op right``"""
 
     op: str  # '+', '-', '*', '/', '//', '%', '**', '@', '<<', '>>', '|', '^', '&'
@@ -107,7 +115,7 @@ class Binary:
 
 
 @record(frozen=True, slots=True)
-class Inplace:
+class Inplace(Compound):
     """The value of ``left`` after ``left op= right``: the same object, changed, for an array; a new number else."""
 
     op: str
@@ -116,7 +124,7 @@ class Inplace:
 
 
 @record(frozen=True, slots=True)
-class Compare:
+class Compare(Compound):
     """``left op right``, a comparison."""
 
     op: str  # '<', '<=', '==', '!=', '>', '>=', 'is', 'is not', 'in', 'not in'
@@ -125,14 +133,14 @@ class Compare:
 
 
 @record(frozen=True, slots=True)
-class Star:
+class Star(Compound):
     """``*value`` in a call or in a display."""
 
     value: Expr
 
 
 @record(frozen=True, slots=True)
-class Call:
+class Call(Compound):
     """``func(*args, **kwargs)``; a keyword of ``None`` is ``**value``."""
 
     func: Expr
@@ -141,28 +149,28 @@ class Call:
 
 
 @record(frozen=True, slots=True)
-class TupleExpr:
+class TupleExpr(Compound):
     """``(a, b)``"""
 
     items: tuple[Expr, ...]
 
 
 @record(frozen=True, slots=True)
-class ListExpr:
+class ListExpr(Compound):
     """``[a, b]``"""
 
     items: tuple[Expr, ...]
 
 
 @record(frozen=True, slots=True)
-class SetExpr:
+class SetExpr(Compound):
     """``{a, b}``"""
 
     items: tuple[Expr, ...]
 
 
 @record(frozen=True, slots=True)
-class DictExpr:
+class DictExpr(Compound):
     """A key of ``None`` is ``**value``."""
 
     keys: tuple[Expr | None, ...]
@@ -170,7 +178,7 @@ class DictExpr:
 
 
 @record(frozen=True, slots=True)
-class IfExp:
+class IfExp(Compound):
     """``body if test else orelse``; generated code only, never in normal form."""
 
     test: Expr
@@ -179,7 +187,7 @@ class IfExp:
 
 
 @record(frozen=True, slots=True)
-class Lambda:
+class Lambda(Compound):
     """A function expression; generated code only (thunks of outlined code), never in normal form."""
 
     params: tuple[str, ...]
@@ -187,7 +195,7 @@ class Lambda:
 
 
 @record(frozen=True, slots=True, eq=False)
-class Closure:
+class Closure(Compound):
     """A function made inside the user's function: ``function`` takes the captured values before its own arguments.
 
     ``defaults`` belong to its last positional parameters, ``kw_defaults`` to keyword-only parameters, by name.

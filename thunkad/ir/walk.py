@@ -25,8 +25,9 @@ def map_expr(e: n.Expr, f: Callable[[n.Expr], n.Expr]) -> n.Expr:
     if t is n.Call:
         func, args = f(e.func), tuple([f(a) for a in e.args])
         kwargs = tuple([(k, f(v)) for k, v in e.kwargs]) if e.kwargs else ()
-        same = func is e.func and all(map(is_, args, e.args)) and all(new[1] is v for new, (_, v) in zip(kwargs, e.kwargs))
-        return e if same else n.Call(func, args, kwargs)
+        if func is e.func and all(map(is_, args, e.args)) and all(a[1] is b[1] for a, b in zip(kwargs, e.kwargs)):
+            return e
+        return n.Call(func, args, kwargs)
     if t is n.Attr:
         value = f(e.value)
         return e if value is e.value else n.Attr(value, e.name)
@@ -80,23 +81,33 @@ def children(e: n.Expr) -> tuple[n.Expr, ...]:
     return _CHILDREN[type(e)](e)
 
 
-def names(e: n.Expr) -> list[str]:
+def names(e: Any) -> tuple[str, ...]:
     """Locals that evaluating ``e`` reads (with repeats, in evaluation order)."""
     t = type(e)
     if t is n.Name:
-        return [e.id]
+        return (e.id,)
     if t in _LEAVES:
-        return []
+        return ()
+    try:
+        return e.names  # type: ignore[no-any-return]
+    except AttributeError:
+        e.names = found = tuple(_names(e))
+        return found
+
+
+def _names(e: Any) -> list[str]:
+    t = type(e)
     if t is n.Lambda:
-        return [i for i in names(e.body) if i not in e.params]
-    out: list[str] = []
-    for c in _CHILDREN[t](e):
-        t = type(c)
-        if t is n.Name:
-            out.append(c.id)
-        elif t not in _LEAVES:
-            out += names(c)
-    return out
+        found = [i for i in names(e.body) if i not in e.params]
+    else:
+        found = []
+        for c in _CHILDREN[t](e):
+            t = type(c)
+            if t is n.Name:
+                found.append(c.id)
+            elif t not in _LEAVES:
+                found += names(c)
+    return found
 
 
 def parts(*expressions: n.Expr) -> Iterator[n.Expr]:
@@ -216,13 +227,15 @@ def writes(s: n.Stmt) -> tuple[str, ...]:
     return ()
 
 
-def statements(block: list[n.Stmt]) -> Iterator[n.Stmt]:
+def statements(block: list[n.Stmt]) -> list[n.Stmt]:
     """Every statement of ``block``, nested ones included, in program order."""
+    found: list[n.Stmt] = []
     for s in block:
-        yield s
+        found.append(s)
         if type(s) in _COMPOUND:
             for b in blocks(s):
-                yield from statements(b)
+                found += statements(b)
+    return found
 
 
 def assigned(block: list[n.Stmt]) -> set[str]:
