@@ -31,6 +31,8 @@ class Fields:
         (lambda: ad.value_and_grad(f, argnums="x"), "(?s)argnums: 'x' is not an integer.*argnames"),
         (lambda: ad.grad(f, argnums=1.5), "argnums: 1.5 is not an integer"),
         (lambda: ad.grad(f, argnums=True), "argnums: True is not an integer"),
+        (lambda: ad.grad(f, np.ones(2)), r"(?s)argnums: array.* is not an integer.*grad\(f\) when called"),
+        (lambda: ad.adjoint_source(f, np.ones(2)), r"(?s)argnums: array.* is not an integer.*args=\(…\)"),
         (lambda: ad.hessian(f, argnums="x"), "argnums: 'x' is not an integer"),
         (lambda: ad.jacobian(f, argnums=("x",)), r"argnums: \('x',\) is not an integer"),
         (lambda: ad.grad(f, argnums=1, argnames="x"), "argnums=1 and argnames='x' were both given"),

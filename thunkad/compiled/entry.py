@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
@@ -118,15 +119,25 @@ def check_asked(argnums: ArgNums, argnames: ArgNames, default: ArgNums = 0) -> N
                 hint="ask for arguments by one of them",
             )
     elif not _are_numbers(argnums):
-        raise ArgumentError(
-            f"argnums: {argnums!r} is not an integer or a tuple of integers",
-            hint="argnames=… takes names" if isinstance(argnums, (str, tuple, list)) else "",
-        )
+        hint = "argnames=… takes names" if isinstance(argnums, (str, tuple, list)) else ""
+        if isinstance(argnums, np.ndarray):
+            hint = "which arguments are meant; adjoint_source takes their values as args=(…), grad(f) when called"
+        raise ArgumentError(f"argnums: {argnums!r} is not an integer or a tuple of integers", hint=hint)
 
 
 def _are_numbers(argnums: Any) -> bool:
     numbers = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
-    return all(hasattr(k, "__index__") and not isinstance(k, (bool, np.bool_)) for k in numbers)
+    return all(_is_number(k) for k in numbers)
+
+
+def _is_number(k: Any) -> bool:
+    if isinstance(k, (bool, np.bool_, np.ndarray)):
+        return False
+    try:
+        operator.index(k)
+    except TypeError:
+        return False
+    return True
 
 
 def wanted_places(

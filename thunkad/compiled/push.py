@@ -235,7 +235,11 @@ class Push:
             blind = [
                 p for p, v in zip(names, values) if isinstance(v, np.ndarray) or (p not in demand and has_parts(v))
             ]
-            changed = [p for p in blind if p in summary.mutated]
+            changed = [
+                p
+                for p, v in zip(names, values)
+                if p in blind and p in (summary.overwritten if isinstance(v, np.ndarray) else summary.mutated)
+            ]
             if changed:
                 raise UnsupportedSyntaxError(
                     f"{name_of(fn)}, found only when the code runs, changes its argument {changed[0]!r} in place",

@@ -18,7 +18,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.writing import dispatched_writes, is_product
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Known, Num, Opaque
+from thunkad.kinds.lattice import Instance, Known, Mapping, Num, Opaque, Sequence
 from thunkad.records import field, record
 from thunkad.runtime import arrays, cotangents
 
@@ -44,6 +44,7 @@ class Summary:
     """What calling a function does to its parameters: which it changes, and which its result may share memory with."""
 
     mutated: frozenset[str] = frozenset()
+    overwritten: frozenset[str] = frozenset()  # of these, those that reach an array that is written
     aliased: frozenset[str] = frozenset()
     late: frozenset[str] = frozenset()  # those that a callee found when the code runs may change
 
@@ -57,13 +58,15 @@ class Memory:
     """Classes of names by representative; ``mutated`` holds the representatives of those that are changed in place.
 
     ``made`` are the names of containers that the function itself makes, ``changed`` the changed names that are not:
-    what is only put into a list of the function's own stays as it is.
+    what is only put into a list of the function's own stays as it is.  ``overwritten`` are those of ``changed`` that
+    may be arrays: what a list or an object holds stays as it is where that gets or loses an item or a field.
     """
 
     parent: dict[str, str] = field(default_factory=dict)
     mutated: set[str] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
+    overwritten: set[str] = field(default_factory=set)
 
     def find(self, x: str) -> str:
         root = x
@@ -80,18 +83,22 @@ class Memory:
             if a in self.mutated:
                 self.mutated.add(b)
 
-    def change(self, x: str, itself: bool = False) -> None:
-        """Note that memory in the class of ``x`` is changed; with ``itself``, not that of what it holds."""
+    def change(self, x: str, itself: bool = False, container: bool = False) -> None:
+        """Note that memory in the class of ``x`` is changed; with ``itself``, not that of what it holds.
+
+        ``container``: it is only a list or the like that gets or loses an item.
+        """
         self.mutated.add(self.find(x))
         if not itself or x not in self.made:
             self.changed.add(x)
+            if not container:
+                self.overwritten.add(x)
 
     def is_mutated(self, x: str) -> bool:
         return self.find(x) in self.mutated
 
-    def changed_classes(self) -> set[str]:
-        """The classes that are changed otherwise than by what the function does to containers that it made."""
-        return {self.find(x) for x in self.changed}
+    def classes(self, names: set[str]) -> set[str]:
+        return {self.find(x) for x in names}
 
     def share(self, x: str, y: str) -> bool:
         return self.find(x) == self.find(y)
@@ -122,9 +129,10 @@ def summary_of(resolved: Resolved, memory: Memory, ask: Ask) -> Summary:
     params = [*function.captures, *(p.name for p in function.params)]
     last = function.body[-1]
     result = set(walk.names(last.value)) if type(last) is n.Return else set()
-    changed = memory.changed_classes()
+    changed, overwritten = memory.classes(memory.changed), memory.classes(memory.overwritten)
     return Summary(
         frozenset(p for p in params if memory.find(p) in changed),
+        frozenset(p for p in params if memory.find(p) in overwritten),
         frozenset(p for p in params if any(memory.share(p, r) for r in result)),
         _given_late(resolved, memory, ask, params) if resolved.writes_late else frozenset(),
     )
@@ -160,13 +168,16 @@ class _Run:
                 if self.holds(y):
                     self.memory.union(x, y)
 
-    def change(self, e: n.Expr, replaces: bool = True) -> None:
+    def change(self, e: n.Expr, replaces: bool = True, container: bool = False) -> None:
         """``replaces``: what ``e`` held is not changed but gives way to another value."""
         itself = replaces and type(e) in (n.Index, n.Attr) and type(e.value) is n.Name  # type: ignore[union-attr]
         while type(e) in (n.Index, n.Attr):
             e = e.value  # type: ignore[union-attr]
         if type(e) is n.Name:
-            self.memory.change(e.id, itself)
+            self.memory.change(e.id, itself, container or (itself and self.is_container(e.id)))
+
+    def is_container(self, x: str) -> bool:
+        return isinstance(self.resolved.kinds.get(x), (Sequence, Mapping, Instance))
 
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
@@ -187,7 +198,7 @@ class _Run:
         elif t is n.For:
             self.value(s.target, s.iter, site)
         elif t is n.Append:
-            self.memory.change(s.target, True)
+            self.memory.change(s.target, True, True)
             self.join(s.target, s.value)
         elif t in (n.Store, n.Update):
             self.change(s.target, replaces=t is n.Store)
@@ -243,7 +254,7 @@ class _Run:
             summary = self.ask(site)
             for p, a in site.bound:
                 if p in summary.mutated:
-                    self.change(a)
+                    self.change(a, container=p not in summary.overwritten)
                 if target is not None and p in summary.aliased:
                     self.join(target, a)
             return
@@ -290,7 +301,9 @@ def makes_fresh(site: Site) -> bool:
     if isinstance(fn, np.ufunc) or site.how == "constant" or (fn is np.einsum and is_product(site)):
         return True
     name = getattr(fn, "__name__", "")
-    if name in _FRESH:
+    if name in _FRESH or fn is np.ndarray.copy:
+        return True
+    if fn in (np.array, np.ndarray.astype) and not any(k == "copy" for k, _ in site.kwargs) and len(site.args) <= 2:
         return True
     module = getattr(fn, "__module__", None) or ""
     return module.split(".")[0] in ("numpy", "math", "cmath", "scipy") and name not in _VIEWS and isinstance(name, str)

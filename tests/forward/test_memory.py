@@ -1,0 +1,80 @@
+"""What forward mode takes for changed: only memory that may be the argument's."""
+
+import numpy as np
+import pytest
+
+import thunkad as ad
+
+
+def copied_under_its_name(x):
+    x = x.copy()
+    x[0] = x[1] * x[1]
+    return np.sum(x * x)
+
+
+def copied_by_array(x):
+    y = np.array(x)
+    y[0] = y[1] * y[1]
+    return np.sum(y * x)
+
+
+def copied_by_astype(x):
+    y = x.astype(float)
+    y *= x
+    return np.sum(y)
+
+
+def put_into_a_list(x):
+    parts = []
+    for k in range(0, len(x), 2):
+        parts.append(x[k : k + 2])
+    parts[0] = 2.0 * parts[0]
+    return sum(np.prod(p) for p in parts)
+
+
+def from_a_generator(x):
+    def pairs(a):
+        for k in range(0, len(a), 2):
+            yield a[k : k + 2]
+
+    return sum(np.prod(p) for p in pairs(x))
+
+
+def apply(f, *args):
+    return f(*args)
+
+
+@pytest.mark.parametrize(
+    "f", [copied_under_its_name, copied_by_array, copied_by_astype, put_into_a_list, from_a_generator]
+)
+def test_functions_found_at_run_time_that_leave_their_arrays_alone(f):
+    x, d = np.array([0.5, 1.5, -2.0, 0.7]), np.array([1.0, -2.0, 0.5, 3.0])
+    value, dot = ad.jvp(lambda v: apply([f][0], *(v,)), (x,), (d,))
+    assert value == f(x)
+    np.testing.assert_allclose(dot, (f(x + 1e-6 * d) - f(x - 1e-6 * d)) / 2e-6, rtol=1e-7)
+
+
+def test_a_list_that_the_callee_fills_holds_what_it_held():
+    def fill(xs, x):
+        xs.append(x)
+        xs[0] = xs[0] * x[0]
+
+    def f(x):
+        xs = [x]
+        [fill][0](xs, 2.0 * x)
+        return np.sum(xs[0] * xs[1]) + np.sum(x)
+
+    x, d = np.array([0.5, 1.5]), np.array([1.0, -2.0])
+    _, dot = ad.jvp(f, (x,), (d,))
+    np.testing.assert_allclose(dot, (f(x + 1e-6 * d) - f(x - 1e-6 * d)) / 2e-6, rtol=1e-7)
+
+
+@pytest.mark.parametrize("copy", [False, None])
+def test_an_array_that_may_not_be_copied_is_the_argument(copy):
+    def overwrite(x):
+        y = np.array(x, copy=copy)
+        y[0] = y[1] * y[1]
+        return np.sum(y * x)
+
+    with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'x' in place"):
+        ad.jvp(lambda v: apply([overwrite][0], *(1.0 * v,)), (np.ones(3),), (np.ones(3),))
