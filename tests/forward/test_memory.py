@@ -40,12 +40,44 @@ def from_a_generator(x):
     return sum(np.prod(p) for p in pairs(x))
 
 
+def put_where_a_dict_says(x):
+    p = {"a": {"b": [x * 2.0, x]}}
+    q = {k: dict(v) for k, v in p.items()}
+    q["a"]["b"].append(q["a"]["b"][0] * x)
+    first, *rest = q["a"]["b"]
+    return np.sum(first) + sum(np.sum(r * r) for r in rest)
+
+
+class Layer:
+    def __init__(self):
+        self.w, self.b = np.zeros(2), np.zeros(2)
+
+    def load(self, theta):
+        for k, name in enumerate(("w", "b")):
+            setattr(self, name, theta[2 * k : 2 * k + 2])
+
+
+def set_by_name(x):
+    layer = Layer()
+    layer.load(x)
+    return np.sum(np.tanh(layer.w) * layer.b)
+
+
 def apply(f, *args):
     return f(*args)
 
 
 @pytest.mark.parametrize(
-    "f", [copied_under_its_name, copied_by_array, copied_by_astype, put_into_a_list, from_a_generator]
+    "f",
+    [
+        copied_under_its_name,
+        copied_by_array,
+        copied_by_astype,
+        put_into_a_list,
+        from_a_generator,
+        put_where_a_dict_says,
+        set_by_name,
+    ],
 )
 def test_functions_found_at_run_time_that_leave_their_arrays_alone(f):
     x, d = np.array([0.5, 1.5, -2.0, 0.7]), np.array([1.0, -2.0, 0.5, 3.0])
@@ -77,4 +109,19 @@ def test_an_array_that_may_not_be_copied_is_the_argument(copy):
         return np.sum(y * x)
 
     with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'x' in place"):
-        ad.jvp(lambda v: apply([overwrite][0], *(1.0 * v,)), (np.ones(3),), (np.ones(3),))
+        ad.jvp(lambda v: apply([overwrite][0], *(1.0 * v,)), (np.arange(3.0),), (np.ones(3),))
+
+
+def test_what_only_may_write_into_its_argument_is_looked_at_when_it_runs():
+    def either(x, k):
+        y = x if k else 2.0 * x
+        y[0] = y[1] * y[1]
+        return np.sum(y * y)
+
+    x, d = np.array([0.5, 1.5]), np.array([1.0, -2.0])
+    value, dot = ad.jvp(lambda v: apply([either][0], v, 0), (x,), (d,))
+    assert value == either(x.copy(), 0)
+    np.testing.assert_allclose(dot, (either(x + 1e-6 * d, 0) - either(x - 1e-6 * d, 0)) / 2e-6, rtol=1e-7)
+    with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'x' in place"):
+        ad.jvp(lambda v: apply([either][0], v, 1), (x,), (d,))
+    np.testing.assert_array_equal(x, [0.5, 1.5])

@@ -39,7 +39,7 @@ from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
-from thunkad.runtime.dots import defaults_dot
+from thunkad.runtime.dots import defaults_dot, tangent_buffer
 from thunkad.runtime.shadows import fields_of
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
@@ -232,21 +232,20 @@ class Push:
         with forwarding.world.lock, deep_recursion():
             summary = forwarding.summary_for(target, owner, kinds)
             # a container that has no tangent can't receive one here: whoever holds it would not know
-            blind = [
-                p for p, v in zip(names, values) if isinstance(v, np.ndarray) or (p not in demand and has_parts(v))
-            ]
-            changed = [
-                p
-                for p, v in zip(names, values)
-                if p in blind and p in (summary.overwritten if isinstance(v, np.ndarray) else summary.mutated)
-            ]
-            if changed:
-                raise UnsupportedSyntaxError(
-                    f"{name_of(fn)}, found only when the code runs, changes its argument {changed[0]!r} in place",
-                    hint="call it by its name",
-                )
+            blind = [p for p, v in zip(names, values) if p not in demand and has_parts(v)]
+            for p in blind:
+                if p in summary.mutated:
+                    raise _changes(fn, p)
             slot = forwarding.slot_for(target, owner, kinds, demand)
-        return slot.cell.cell_contents(*values, *(tangents[p] for p in demand))
+        arrays = {p: v for p, v in zip(names, values) if isinstance(v, np.ndarray) and p in summary.overwritten}
+        before = {p: v.copy() for p, v in arrays.items()}
+        dots = [tangent_buffer(tangents[p], arrays[p]) if p in arrays else tangents[p] for p in demand]
+        result = slot.cell.cell_contents(*values, *dots)
+        for p, v in arrays.items():  # the tangent of whoever holds it has not changed with it
+            if v.tobytes() != before[p].tobytes():
+                v[...] = before[p]
+                raise _changes(fn, p)
+        return result
 
     def construct(self, cls: type, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         """A partial, a namedtuple or a dataclass without code of its own."""
@@ -277,6 +276,13 @@ class Push:
         made = cls(*args, **kwargs)
         both = {k: held(fields.get(k, ZERO), v) for k, v in fields_of(made).items()}
         return made, Tangent(cls, {k: v for k, v in both.items() if not isinstance(v, AbstractZero)})
+
+
+def _changes(fn: Any, p: str) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"{name_of(fn)}, found only when the code runs, changes its argument {p!r} in place",
+        hint="call it by its name",
+    )
 
 
 def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tangent:

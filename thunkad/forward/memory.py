@@ -171,10 +171,12 @@ class _Run:
     def change(self, e: n.Expr, replaces: bool = True, container: bool = False) -> None:
         """``replaces``: what ``e`` held is not changed but gives way to another value."""
         itself = replaces and type(e) in (n.Index, n.Attr) and type(e.value) is n.Name  # type: ignore[union-attr]
+        is_field = type(e) is n.Attr and not hasattr(np.ndarray, e.name)  # no array has a method ``append``, either
         while type(e) in (n.Index, n.Attr):
             e = e.value  # type: ignore[union-attr]
         if type(e) is n.Name:
-            self.memory.change(e.id, itself, container or (itself and self.is_container(e.id)))
+            container = container or (itself and (is_field or self.is_container(e.id)))
+            self.memory.change(e.id, itself, container)
 
     def is_container(self, x: str) -> bool:
         return isinstance(self.resolved.kinds.get(x), (Sequence, Mapping, Instance))
@@ -264,7 +266,8 @@ class _Run:
         for a in dispatched_writes(site):
             self.change(a)
         if site.callee is setattr and len(operands) == 3 and type(operands[0]) is n.Name:
-            self.memory.change(operands[0].id, True)
+            is_array = isinstance(self.resolved.kind(operands[0]), Num)
+            self.memory.change(operands[0].id, True, not is_array)
             self.join(operands[0].id, operands[2])
         if changes_first(site.callee) and operands:
             self.change(operands[0])
