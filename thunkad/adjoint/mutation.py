@@ -35,7 +35,11 @@ def shadowed_names(resolved: Resolved, aliases: Aliases, active: frozenset[str])
     out: dict[str, str] = {}
     in_place = {id(s) for s in walk.statements(resolved.function.body) if type(s) is n.Assign}
     # A callee may write into something that holds the argument, and one that is found when the code runs into nothing.
-    own = {key: names for key, names in aliases.written_by.items() if not _by_callee(resolved.sites.get(key))}
+    own = {
+        key: [x for x in names if x not in aliases.perhaps.get(key, ())]
+        for key, names in aliases.written_by.items()
+        if not _by_callee(resolved.sites.get(key))
+    }
     written = {x for key, names in own.items() for x in names if key not in in_place}
     updated = {x for key, names in own.items() for x in names if key in in_place}
     for name in sorted(active):

@@ -88,6 +88,7 @@ class Aliases:
     after: dict[int, frozenset[str]] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()  # names of what is written, objects that are only made here left out
     written_by: dict[int, list[str]] = field(default_factory=dict)  # statement → names whose memory it writes
+    perhaps: dict[int, list[str]] = field(default_factory=dict)  # the same, where nothing says that they have any
     shared: set[str] = field(default_factory=set)  # classes whose cotangents live in the caller's shadows
     outside: frozenset[str] = frozenset()  # classes that others may write once the function has returned
     disturbed: set[int] = field(default_factory=set)  # see thunkad.analysis.spans
@@ -345,7 +346,10 @@ class _Finder:
             if site is not None and site.how == "construct" and site.bound:
                 made = [s.target] if t is n.Assign else []
                 return [*made, *(i for p, a in site.bound[1:] if p in self.mutates(site) for i in self.memory(a))]
-            return self.written_by_call(s.value, site) or self.unseen(s, s.value, site)
+            found = self.written_by_call(s.value, site)
+            if not found:
+                found = self.aliases.perhaps[id(s)] = self.unseen(s, s.value, site)
+            return found
         return []
 
     def unseen(self, s: n.Stmt, e: n.Call, site: Site | None) -> list[str]:

@@ -39,7 +39,7 @@ from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
-from thunkad.runtime.dots import defaults_dot, tangent_buffer
+from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
 from thunkad.runtime.shadows import fields_of
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
@@ -199,7 +199,7 @@ class Push:
         found = rule.function(*args, **kwargs, **passed)
         if not isinstance(found, tuple) or len(found) != 2:
             raise no_frule(rule.target, None)
-        return found
+        return found[0], unshared(found[1], found[0], args, arg_dots)
 
     def function(
         self, fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs, fn_dot: Any = ZERO

@@ -62,6 +62,8 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
         return zeros(y) if numeric(y) else ZERO
     if isinstance(y, (types.MethodType, types.BuiltinMethodType)) and y.__self__ is x:
         return x_dot  # the tangent of a bound method is that of its owner
+    if type(y) is functools.partial and getattr(y.func, "__self__", None) is x and name not in fields_of(x):
+        return Tangent(functools.partial, {"func": x_dot})  # made by functools.partialmethod
     if isinstance(x_dot, Tangent):
         check_read(x, name)
         found = x_dot[name]
@@ -93,6 +95,18 @@ def view_like(result_dot: Any, result: Any, x: Any, x_dot: Any) -> Any:
         return result_dot.copy() if have and not shares else result_dot
     if isinstance(result, (list, dict)) and result is not x and result_dot is x_dot:
         return type(result_dot)(result_dot)
+    return result_dot
+
+
+def unshared(result_dot: Any, result: Any, args: tuple[Any, ...], arg_dots: tuple[Any, ...]) -> Any:
+    """The tangent of a result: in memory of its own where the result is, since both may be changed in place."""
+    for x, x_dot in zip(args, arg_dots):
+        if isinstance(result, (list, dict)):
+            if result_dot is x_dot and result is not x:
+                return type(result_dot)(result_dot)
+        elif isinstance(result_dot, np.ndarray) and isinstance(x_dot, np.ndarray) and isinstance(x, np.ndarray):
+            if np.may_share_memory(result_dot, x_dot) and not np.may_share_memory(result, x):
+                return result_dot.copy()
     return result_dot
 
 
