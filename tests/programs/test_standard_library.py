@@ -27,9 +27,431 @@ def f(x):
     e['a'] = x[2] * x[1]
     z[0] = x[2] * x[2]
     return xs[0] * ys[0] * ys[1] + d['a'] * e['a'] + w[0] * z[0]
+=== itemgetter | x = A
+import operator
+def f(x):
+    g = operator.itemgetter(1)
+    return g(x) * 2.0 * x[0]
+=== itemgetter_key | x = A
+import operator
+def f(x):
+    xs = [(x[0], 1.0), (x[1] * x[0], 2.0), (x[2], 3.0)]
+    s = sorted(xs, key=operator.itemgetter(0))
+    t = 0.0
+    for k, (a, b) in enumerate(s):
+        t = t + (k + 1) * a * b
+    return t
+=== itemgetter_global | x = A
+import operator
+first = operator.itemgetter(0, 2)
+def f(x):
+    a, b = first(x)
+    return a * b
+=== attrgetter | x = A
+import operator
+class P:
+    def __init__(self, v, w):
+        self.v = v
+        self.w = w
+def f(x):
+    ps = [P(x[0], 1.0), P(x[1], 2.0), P(x[2], 3.0)]
+    ps.sort(key=operator.attrgetter('v'))
+    t = 0.0
+    for k, p in enumerate(ps):
+        t = t + (k + 1) * p.v * p.w
+    return t
+=== attrgetter_two | x = A
+import operator
+class P:
+    def __init__(self, v, w):
+        self.v = v
+        self.w = w
+get = operator.attrgetter('v', 'w')
+def f(x):
+    a, b = get(P(x[0], x[1]))
+    return a * b
+=== methodcaller | x = A
+import operator
+class P:
+    def __init__(self, v):
+        self.v = v
+    def scaled(self, k, by=1.0):
+        return self.v * k * by
+def f(x):
+    m = operator.methodcaller('scaled', 2.0, by=x[0])
+    return sum(map(m, [P(x[1]), P(x[2])]))
+=== methodcaller_array | x = A
+import operator
+m = operator.methodcaller('sum')
+def f(x):
+    return m(x * x)
+=== singledispatch | x = A
+import functools
+@functools.singledispatch
+def area(s):
+    raise TypeError
+@area.register
+def _(s: float):
+    return s * s
+@area.register
+def _(s: np.ndarray):
+    return np.sum(s * s * s)
+@area.register(list)
+def _(s):
+    return s[0] * 2.0
+def f(x):
+    return area(x) + area([x[0]]) + area(float(x[1]))
+=== singledispatch_class | x = A
+import functools
+class Sq:
+    def __init__(self, a): self.a = a
+class Ci:
+    def __init__(self, r): self.r = r
+@functools.singledispatch
+def area(s):
+    raise TypeError
+@area.register
+def _(s: Sq):
+    return s.a * s.a
+@area.register
+def _(s: Ci):
+    return 3.1 * s.r * s.r
+def f(x):
+    shapes = [Sq(x[0]), Ci(x[1]), Sq(x[2])]
+    t = 0.0
+    for s in shapes:
+        t = t + area(s)
+    return t
+=== singledispatchmethod | x = A
+import functools
+class V:
+    def __init__(self, k): self.k = k
+    @functools.singledispatchmethod
+    def ap(self, s):
+        return s * self.k
+    @ap.register
+    def _(self, s: list):
+        return s[0] * self.k * self.k
+def f(x):
+    v = V(x[0])
+    return v.ap(x[1]) + v.ap([x[2]])
+=== reduce_op | x = A
+import functools, operator
+def f(x):
+    return functools.reduce(operator.mul, [x[0], x[1], x[2]])
+=== sd_unknown | x = A
+import functools
+class Sq:
+    def __init__(self, a): self.a = a
+class Ci:
+    def __init__(self, r): self.r = r
+@functools.singledispatch
+def area(s, k=1.0):
+    raise TypeError
+@area.register
+def _(s: Sq, k=1.0):
+    return s.a * s.a * k
+@area.register
+def _(s: Ci, k=1.0):
+    return 3.1 * s.r * s.r * k
+def f(x):
+    shapes = {'a': Sq(x[0]), 'b': Ci(x[1]), 'c': Sq(x[2])}
+    return sum(map(area, shapes.values())) + area(shapes['b'], k=x[0])
+=== sdm_unknown | x = A
+import functools
+class V:
+    def __init__(self, k): self.k = k
+    @functools.singledispatchmethod
+    def ap(self, s):
+        return s * self.k
+    @ap.register
+    def _(self, s: list):
+        return s[0] * self.k * self.k
+def f(x):
+    vs = [V(x[0]), V(x[1])]
+    t = 0.0
+    for v in vs:
+        t = t + v.ap(x[2]) * v.ap([x[1]])
+    g = vs[0].ap
+    return t + g(x[0])
+=== sd_mutating | x = A
+import functools
+@functools.singledispatch
+def grow(s, by):
+    raise TypeError
+@grow.register
+def _(s: list, by):
+    s.append(by)
+@grow.register
+def _(s: np.ndarray, by):
+    s[0] = by
+def f(x):
+    xs, w = [x[0]], x * 1.0
+    grow(xs, x[1] * x[0])
+    grow(w, x[2] * x[0])
+    return xs[0] * xs[1] * np.sum(w)
+=== sd_returns_function | x = A
+import functools
+@functools.singledispatch
+def act(kind, v):
+    return v
+@act.register
+def _(kind: str, v):
+    return np.sin(v) if kind == 'sin' else np.cos(v)
+@act.register
+def _(kind: int, v):
+    return v ** kind
+def f(x):
+    t = 0.0
+    for k in ['sin', 2, 'cos', None, 3]:
+        t = t + np.sum(act(k, x))
+    return t
+=== mc_active | x = A
+import operator
+class P:
+    def __init__(self, v):
+        self.v = v
+    def grow(self, k):
+        self.v = self.v * k
+        return self.v
+def f(x):
+    ps = [P(x[0]), P(x[1])]
+    m = operator.methodcaller('grow', x[2])
+    return sum(m(p) for p in ps) + m(ps[0])
+=== ig_minmax | x = A
+import operator
+def f(x):
+    pairs = [(v * v, k) for k, v in enumerate(x)]
+    v, k = max(pairs, key=operator.itemgetter(0))
+    w, _ = min(pairs, key=operator.itemgetter(0))
+    return v * x[k] + w
+=== ig_map | x = A
+import operator
+def f(x):
+    pairs = [(v * v, k * v) for k, v in enumerate(x)]
+    return sum(map(operator.itemgetter(1), pairs)) * sum(map(operator.itemgetter(0), pairs))
+=== ag_dotted | x = A
+import operator
+class Q:
+    def __init__(self, u): self.u = u
+class P:
+    def __init__(self, q): self.q = q
+get = operator.attrgetter('q.u')
+def f(x):
+    return get(P(Q(x[0] * x[1]))) * x[2]
+=== slots_callable | x = A
+class Scale:
+    __slots__ = ('k',)
+    def __init__(self, k): self.k = k
+    def __call__(self, v): return v * self.k
+def ap(g, v): return g(v)
+def f(x):
+    s = Scale(x[0])
+    return ap(s, x[1]) + sum(map(s, [x[2], x[1]]))
 """
 
 
 @pytest.mark.parametrize("program", programs(FUNCTIONS))
 def test_functions(program: Program) -> None:
+    check(program)
+
+COPIES = """
+=== copy_copy_list | x = A
+import copy
+def f(x):
+    xs = [x[0], x[1]]
+    ys = copy.copy(xs)
+    ys[0] = x[2] * x[0]
+    return xs[0] * ys[0] * ys[1]
+=== copy_copy_array | x = A
+import copy
+def f(x):
+    ys = copy.copy(x)
+    ys[0] = x[2] * x[0]
+    return np.sum(x * ys)
+=== deepcopy_list | x = A
+import copy
+def f(x):
+    xs = [x * 1.0, [x[1], x[0]]]
+    ys = copy.deepcopy(xs)
+    ys[0][0] = x[2] * x[0]
+    ys[1][0] *= 2.0
+    return np.sum(xs[0] * ys[0]) * ys[1][0] * xs[1][0]
+=== deepcopy_array | x = A
+import copy
+def f(x):
+    ys = copy.deepcopy(x)
+    ys[0] = x[2] * x[0]
+    return np.sum(x * ys)
+=== deepcopy_object | x = A
+import copy
+class P:
+    def __init__(self, v, w):
+        self.v = v
+        self.w = w
+def f(x):
+    p = P(x * 1.0, [x[0]])
+    q = copy.deepcopy(p)
+    q.v[0] = 3.0 * x[1]
+    q.w[0] = q.w[0] * x[2]
+    return np.sum(p.v * q.v) + p.w[0] * q.w[0]
+=== copy_object | x = A
+import copy
+class P:
+    def __init__(self, v, w):
+        self.v = v
+        self.w = w
+def f(x):
+    p = P(x * 1.0, [x[0]])
+    q = copy.copy(p)
+    q.v[0] = 3.0 * x[1]
+    q.w = [q.w[0] * x[2]]
+    return np.sum(p.v * q.v) + p.w[0] * q.w[0]
+=== deepcopy_dict | x = A
+import copy
+def f(x):
+    d = {'a': x * 1.0, 'b': x[0]}
+    e = copy.deepcopy(d)
+    e['a'] *= 2.0
+    e['b'] = e['b'] * x[1]
+    return np.sum(d['a'] * e['a']) + d['b'] * e['b']
+=== copy_dict | x = A
+import copy
+def f(x):
+    d = {'a': x[0], 'b': x * 1.0}
+    e = copy.copy(d)
+    e['a'] = x[1] * x[2]
+    e['b'][0] = x[2] * x[2]
+    return d['a'] * e['a'] + np.sum(d['b'] * e['b'])
+=== copy_own | x = A
+import copy
+class P:
+    def __init__(self, v): self.v = v
+    def __copy__(self): return P(self.v * 2.0)
+def f(x):
+    p = P(x[0])
+    return copy.copy(p).v * p.v
+=== deepcopy_shared | x = A
+import copy
+def f(x):
+    row = [x[0], x[1]]
+    m = copy.deepcopy([row, row])
+    m[0][0] = x[2] * x[0]
+    return m[1][0] * row[0] + m[1][1]
+=== deepcopy_nested_objects | x = A
+import copy
+class N:
+    def __init__(self, v, child):
+        self.v = v
+        self.child = child
+def f(x):
+    root = N(x[0], N(x[1], N(x[2] * x[0], None)))
+    c = copy.deepcopy(root)
+    c.child.v = c.child.v * x[2]
+    c.child.child.v *= 3.0
+    root.v = root.v * 2.0
+    return c.v * c.child.v * c.child.child.v * root.child.child.v * root.v
+=== deepcopy_cyclic | x = A
+import copy
+class N:
+    def __init__(self, v):
+        self.v = v
+        self.up = None
+        self.down = None
+def f(x):
+    a, b = N(x[0]), N(x[1])
+    a.down, b.up = b, a
+    c = copy.deepcopy(a)
+    c.down.v = c.down.v * x[2]
+    return c.down.up.v * c.down.v * c.down.up.down.v * b.v
+=== deepcopy_arg | p = dict(a=A, b=[B, 0.4])
+import copy
+def f(p):
+    q = copy.deepcopy(p)
+    for k in range(3):
+        q['a'] += q['b'][0] * q['b'][1]
+        q['b'][1] = q['b'][1] * 1.5
+    return np.sum(q['a'] * p['a']) * q['b'][1]
+=== deepcopy_no_mutation | p = dict(a=A, b=[B, 0.4])
+import copy
+def f(p):
+    q = copy.deepcopy(p)
+    return np.sum(q['a'] * p['b'][0]) * q['b'][1]
+=== deepcopy_dataclass | x = A
+import copy, dataclasses
+@dataclasses.dataclass
+class P:
+    v: float
+    ws: list
+def f(x):
+    p = P(x[0], [x[1], x * 1.0])
+    q = copy.deepcopy(p)
+    q.ws[1][0] = q.v * x[2]
+    q.ws.append(x[0])
+    return np.sum(q.ws[1] * p.ws[1]) * q.ws[0] * q.ws[2] * len(p.ws)
+=== copy_in_loop | x = A
+import copy
+class S:
+    def __init__(self, pos, vel):
+        self.pos, self.vel = pos, vel
+def step(s, h):
+    n = copy.copy(s)
+    n.pos = s.pos + h * s.vel
+    n.vel = s.vel - h * np.sin(s.pos)
+    return n
+def f(x):
+    s = S(x * 1.0, x * 0.5)
+    trace = [s]
+    for k in range(4):
+        s = step(s, x[0])
+        trace.append(s)
+    return sum(np.sum(t.pos * t.vel) for t in trace)
+=== deepcopy_in_loop | x = A
+import copy
+def f(x):
+    state = {'pos': x * 1.0, 'vel': x * 0.5}
+    trace = []
+    for k in range(4):
+        trace.append(copy.deepcopy(state))
+        state['pos'] += x[0] * state['vel']
+        state['vel'] -= x[0] * np.sin(state['pos'])
+    return sum(np.sum(t['pos'] * t['vel']) for t in trace)
+=== deepcopy_best | x = A
+import copy
+def f(x):
+    best, w = None, [v for v in x]
+    for k in range(3):
+        w[k] = w[k] * w[k]
+        if best is None or sum(w) < sum(best):
+            best = copy.deepcopy(w)
+    return sum((k + 1) * v for k, v in enumerate(best)) * w[0]
+=== deepcopy_nested_unchanged | x = A
+import copy
+class N:
+    def __init__(self, v, child):
+        self.v = v
+        self.child = child
+def f(x):
+    root = N(x[0], N(x[1], N(x[2] * x[0], None)))
+    root.v = root.v * x[1]
+    root.child.v = root.child.v * x[1]
+    c = copy.deepcopy(root)
+    return c.v * c.child.v * c.child.child.v * root.child.child.v * root.v
+=== fresh_nested_dynamic | x = A
+class N:
+    def __init__(self, v, child):
+        self.v = v
+        self.child = child
+def tree(v, w):
+    return N(v * w, N(w, None))
+def f(x):
+    make = {'t': tree}['t']
+    t = make(x[0], x[1])
+    t.child.v = t.child.v * x[2]
+    return t.v * t.child.v
+"""
+
+
+@pytest.mark.parametrize("program", programs(COPIES))
+def test_copies(program: Program) -> None:
     check(program)

@@ -23,6 +23,7 @@ from thunkad.analysis.special import (
     special_method,
     super_kind,
 )
+from thunkad.analysis.stand_ins import stands_for
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
 from thunkad.kinds.lattice import (
@@ -194,6 +195,11 @@ class CallSites:
         positional = list(kinds[: len(args)])
         named = {k: v for (k, _), v in zip(kwargs, kinds[len(args) :]) if k is not None}
         decision = self.context.lookup(fn, positional, named)
+        if decision.how in ("inside", "missing"):
+            instead, classes = stands_for(fn, kinds)
+            if instead is not fn:
+                self.context.chosen(fn, classes, instead)
+                return self.looked_up(s, instead, args, kwargs, kinds, None)
         if fn is split_starred:
             result = items_around_star(positional[0], *(a.value for a in args[1:]))
         elif result is None:

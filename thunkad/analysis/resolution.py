@@ -6,6 +6,7 @@ The result is a table of kinds by name and of :class:`Site` by statement; the fu
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from typing import Any
@@ -432,6 +433,8 @@ class Run(CallSites):
             found = inspect.getattr_static(base.cls, e.name, None)
             self.context.class_member(base.cls, e.name)
             if isinstance(found, types.FunctionType) or type(found).__name__ == "cython_function_or_method":
+                return Method(found, base)
+            if isinstance(found, functools.singledispatchmethod):
                 return Method(found, base)
             if isinstance(found, classmethod):
                 return Method(found.__func__, Known(base.cls))

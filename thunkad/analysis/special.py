@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import functools
 import inspect
@@ -33,7 +34,7 @@ BY_METHOD: dict[Any, str] = {
     len: "__len__", abs: "__abs__", round: "__round__", float: "__float__", int: "__int__", bool: "__bool__",
     complex: "__complex__", str: "__str__", repr: "__repr__", format: "__format__", divmod: "__divmod__",
     iter: "__iter__", next: "__next__", reversed: "__reversed__", math.floor: "__floor__", math.ceil: "__ceil__",
-    math.trunc: "__trunc__", enter: "__enter__", leave: "__exit__",
+    math.trunc: "__trunc__", copy.copy: "__copy__", enter: "__enter__", leave: "__exit__",
 }  # fmt: skip
 #: Comparisons, by the method of the left operand; ``in`` is one of the right operand.
 COMPARISONS = {

@@ -18,6 +18,7 @@ from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, S
 from thunkad.analysis.call_sites import of_generator
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.sites import Site
+from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
@@ -41,6 +42,7 @@ from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, of_functions, value_and_pullback
 from thunkad.runtime.checked import read_only
+from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
@@ -191,6 +193,13 @@ class Pull:
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         if not callable(fn):
             fn(*args, **kwargs)  # raises as it does in the user's function
+        bound = bound_choice(fn)
+        if bound is not None and args:
+            choose, owner = bound
+            return self.method(fn, choose(type(args[0])), owner, args, kwargs, wrt)
+        instead, _ = stands_for(fn)
+        if instead is not fn:
+            return self.whole(instead, args, kwargs, wrt)
         carries = _carries(args) or _carries(tuple(kwargs.values()))
         if fn is getattr:
             return pull_attribute(self, args)

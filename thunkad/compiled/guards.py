@@ -105,7 +105,22 @@ class DefaultsGuard:
         return f"the defaults of {self.fn.__name__}"
 
 
-Guard = NameGuard | AttributeGuard | MemberGuard | CodeGuard | DefaultsGuard
+@record(frozen=True, eq=False)
+class ChoiceGuard:
+    """What a generic function calls for arguments of some classes."""
+
+    dispatcher: Any
+    classes: tuple[type, ...]
+    found: Any
+
+    def holds(self) -> bool:
+        return all(self.dispatcher.dispatch(cls) is self.found for cls in self.classes)
+
+    def __str__(self) -> str:
+        return f"what {self.dispatcher.__name__} calls for {self.classes[0].__name__}"
+
+
+Guard = ChoiceGuard | NameGuard | AttributeGuard | MemberGuard | CodeGuard | DefaultsGuard
 
 
 def same(now: Any, value: Any, kind: Kind) -> bool:
@@ -159,6 +174,10 @@ class Guards:
             self._guards.setdefault((id(cls), name, 0), AttributeGuard(cls, name, found, Known(found)))
         else:
             self._guards.setdefault((id(cls), name, 1), MemberGuard(cls, name, found))
+
+    def choice(self, dispatcher: Any, classes: tuple[type, ...], found: Any) -> None:
+        if classes:
+            self._guards.setdefault((id(dispatcher), classes), ChoiceGuard(dispatcher, classes, found))
 
     def code(self, fn: Any) -> None:
         if isinstance(fn, types.FunctionType):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.stand_ins import generic
 from thunkad.compiled.conditions import checker
 from thunkad.compiled.edges import AMBIGUOUS, Answers, Question, changes
 from thunkad.compiled.guards import Guards
@@ -49,6 +50,18 @@ class Lookups:
         self._running = threading.local()
         self.guards = Guards()
         self._check: tuple[int, Any] = (-1, None)
+
+    def class_member(self, cls: type, name: str) -> None:
+        """A method of ``cls`` was resolved for an object of it."""
+        self.guards.member(cls, name)
+
+    def left_to_defaults(self, fn: Any) -> None:
+        """A call left parameters of ``fn`` to their defaults."""
+        self.guards.defaults(fn)
+
+    def chosen(self, fn: Any, classes: tuple[type, ...], found: Any) -> None:
+        """A generic function was resolved for arguments of these classes."""
+        self.guards.choice(generic(fn), classes, found)
 
     def lookup(self, fn: Any, kinds: list[Any], named: dict[str, Any] | None = None, mode: str = RRULE) -> Decision:
         """The one way to the rule table; records what was asked and answered."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.sites import weaken
+from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested, is_of_sets
@@ -37,6 +38,7 @@ from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
@@ -131,6 +133,13 @@ class Push:
         return self.by_kind(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
 
     def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
+        bound = bound_choice(fn)
+        if bound is not None and args:
+            choose, owner = bound
+            return self.whole(choose(type(args[0])), ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
+        instead, _ = stands_for(fn)
+        if instead is not fn:
+            return self.whole(instead, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, Pulled):
             return self.forwarding.redone.push_pulled(fn, fn_dot, args[0], arg_dots[0])
         if hasattr(fn, MAP):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.special import is_by_fields
+from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import push_updates_redone, updates_redone
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Bound, by_call
@@ -24,6 +25,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.results import cotangents, value_and_pullback
 from thunkad.rules.template import template_of
+from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.cotangents import add, dense, entry
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 
@@ -144,6 +146,8 @@ class Redone:
     def written_out(self, fn: Any, args: Any, kwargs: Any) -> Any:
         """The body that stands in for ``fn``, if there is one."""
         owner: tuple[Any, ...] = ()
+        bound = bound_choice(fn)
+        fn = types.MethodType(bound[0](type(args[0])), bound[1]) if bound is not None else stands_for(fn)[0]
         inner = fn
         if isinstance(fn, types.MethodType):
             inner, owner = fn.__func__, (fn.__self__,)

@@ -153,14 +153,6 @@ class World(Attempts, Lookups):
         self.guards.attribute(base, name, value)
         return value
 
-    def class_member(self, cls: type, name: str) -> None:
-        """A method of ``cls`` was resolved for an object of it."""
-        self.guards.member(cls, name)
-
-    def left_to_defaults(self, fn: Any) -> None:
-        """A call left parameters of ``fn`` to their defaults."""
-        self.guards.defaults(fn)
-
     def array_member(self, name: str) -> Any:
         from thunkad.rules.numpy.methods import ATTRIBUTES, METHODS
 

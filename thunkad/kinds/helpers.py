@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import types
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,7 @@ from thunkad.kinds.lattice import (
 )
 from thunkad.runtime import (
     arrays,
+    copying,
     cotangents,
     dot_changes,
     dots,
@@ -163,6 +165,10 @@ results.RESULT_OF_HELPER.update(
         segments.checkpointed: _items,
         segments.segments: lambda args, kwargs: Sequence(Tuple((PY_INT, PY_INT))),
         unthunk: _first,
+        copy.copy: _first,
+        copy.deepcopy: _first,
+        copying.copied: _first,
+        copying.deep_copied: _first,
         uniform.share: _first,
         dot_changes.array_dot: lambda args, kwargs: _like_second(args, {}) if len(args) == 2 else NUMERIC,
         joining.fill_bar: _like_second,

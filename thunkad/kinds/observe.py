@@ -54,7 +54,7 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
     if isinstance(value, np.ndarray):
         check_class(type(value))
         return _array(value, depth)
-    if isinstance(value, _CALLABLE) or value is np.matmul or (callable(value) and not hasattr(value, "__dict__")):
+    if isinstance(value, _CALLABLE) or value is np.matmul or _is_bare(value):
         return Known(value)
     if isinstance(value, _OPAQUE):
         return Opaque(type(value))
@@ -70,6 +70,13 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
     if library == "numba" and callable(value):
         return Known(python_function(value) or value)
     return Opaque(type(value)) if library in _DATA else _instance(value, depth)
+
+
+def _is_bare(value: Any) -> bool:
+    """Whether ``value`` is a callable of a built-in class, or of the compiler's: one without attributes."""
+    call = getattr(type(value), "__call__", None)  # noqa: B004 - the method itself is looked at
+    written = isinstance(call, types.FunctionType) and not type(value).__module__.startswith("thunkad.")
+    return callable(value) and not written and not hasattr(value, "__dict__")
 
 
 def _array(value: Any, depth: int) -> Kind:

@@ -17,6 +17,7 @@ import numpy as np
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import check_read
+from thunkad.runtime.chosen import owner_of
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.runtime.shadows import fields_of
@@ -60,7 +61,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
         return zeros(y) if numeric(y) else ZERO
-    if isinstance(y, (types.MethodType, types.BuiltinMethodType)) and y.__self__ is x:
+    if owner_of(y) is x:
         return x_dot  # the tangent of a bound method is that of its owner
     if type(y) is functools.partial and getattr(y.func, "__self__", None) is x and name not in fields_of(x):
         return Tangent(functools.partial, {"func": x_dot})  # made by functools.partialmethod

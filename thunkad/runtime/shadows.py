@@ -17,13 +17,13 @@ import numpy as np
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import check_read, check_write
+from thunkad.runtime.chosen import METHODS, owner_of
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.indexing import assigned_last
 from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 #: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
-METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 FUNCTIONS = (functools.partial, types.FunctionType, *METHODS)
 VALUES = (float, int, complex, np.generic, *FUNCTIONS)
 
@@ -90,9 +90,7 @@ class Shadows:
     def add(self, x: Any, x_bar: Any) -> None:
         """Add a cotangent of ``x``, of whatever structure, into shadows."""
         x_bar = unthunk(x_bar)
-        if isinstance(x_bar, AbstractZero):
-            return
-        if isinstance(x, KeysView):
+        if isinstance(x_bar, AbstractZero) or isinstance(x, KeysView):
             return
         if isinstance(x, Then):
             self._add_then(x, x_bar)
@@ -139,7 +137,7 @@ class Shadows:
             if not (isinstance(item, np.ndarray) and np.may_share_memory(x, item)):  # a number, or a gathered copy
                 index_add(self._array(x), key, item_bar)
             return
-        if isinstance(item, METHODS) and item.__self__ is x:  # the cotangent of a bound method is that of its owner
+        if owner_of(item) is x:  # the cotangent of a bound method is that of its owner
             self.add(x, item_bar)
             return
         if isinstance(item, FUNCTIONS):
@@ -185,8 +183,7 @@ class Shadows:
             slots[key] = add(slots[key], item_bar)
 
     def add_slice(self, x: Any, key: slice, part: Any) -> None:
-        """Add the slots of ``part``, which is what ``x[key]`` was of a list or tuple, to those of ``x``; a slice of an
-        array is a view."""
+        """Add the slots of ``part``, which ``x[key]`` was, to those of ``x``; a slice of an array is a view."""
         if isinstance(x, np.ndarray):
             return
         slots, more = self.of(x), self.of(part)
@@ -203,16 +200,15 @@ class Shadows:
     def _numbers_held(self, f: Any, f_bar: Any) -> Any:
         """The cotangent of a function without that of memory it holds, which is added to shadows here.
 
-        What a function reads from memory it reads when it is called, not when it is made, and a recursive one is in
-        memory
-        that it holds itself.
+        What a function reads from memory it reads when it is called; a recursive one is in memory that it holds itself.
         """
         if isinstance(f_bar, AbstractZero):
             return f_bar
-        if isinstance(f, METHODS):
-            if isinstance(f.__self__, (*VALUES, types.ModuleType)):
+        owner = owner_of(f)
+        if owner is not None:
+            if isinstance(owner, (*VALUES, types.ModuleType)):
                 return f_bar
-            self.add(f.__self__, f_bar)
+            self.add(owner, f_bar)
             return ZERO
         if not isinstance(f, functools.partial) or not isinstance(f_bar, Tangent):
             return f_bar
@@ -261,18 +257,23 @@ class Shadows:
     def _number_taken(self, x: Any, slot: Any) -> Any:
         return self.take(x, slot) if isinstance(x, VALUES) else ZERO
 
-    def _moved(self, x: Any) -> Any:
-        """What the shadows of a container and of all in it hold, which is zero after that: its maker passes it on."""
+    def _moved(self, x: Any, within: tuple[Any, ...] = ()) -> Any:
+        """What the shadows of a container and of all in it hold, which is zero after that: its maker passes it on.
+
+        ``within``: the containers that ``x`` was found in, which an object may know.
+        """
         if isinstance(x, Then):
             owner, entries = x.x, x.entries
         else:
             owner, entries = x, x if isinstance(x, (list, tuple, dict)) else fields_of(x)
-        slots = self.of(owner)
+        if any(owner is y for y in within):
+            return ZERO
+        slots, within = self.of(owner), (*within, owner)
         if isinstance(slots, dict):
-            taken = {k: self._moved_item(item, slots.get(k, ZERO)) for k, item in entries.items()}
+            taken = {k: self._moved_item(item, slots.get(k, ZERO), within) for k, item in entries.items()}
             slots.clear()
             return taken if isinstance(owner, dict) else Tangent(type(owner), taken)
-        found = [self._moved_item(item, slot) for item, slot in zip(entries, slots)]
+        found = [self._moved_item(item, slot, within) for item, slot in zip(entries, slots)]
         slots[:] = [ZERO] * len(found)
         return tuple(found) if isinstance(owner, tuple) else found
 
@@ -288,9 +289,9 @@ class Shadows:
             return found
         return self.number_part(x, x_bar)
 
-    def _moved_item(self, item: Any, slot: Any) -> Any:
-        if isinstance(item, (list, tuple, dict, Then)):
-            return self._moved(item)
+    def _moved_item(self, item: Any, slot: Any, within: tuple[Any, ...] = ()) -> Any:
+        if isinstance(item, (list, tuple, dict, Then)) or (id(item) in self._containers and not callable(item)):
+            return self._moved(item, within)
         if not isinstance(item, np.ndarray) or item.dtype.kind not in "fc":
             return slot
         root = item

@@ -1,0 +1,113 @@
+"""Callables of the standard library that choose what to do, as Python functions: ``singledispatch``, getters."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from thunkad.kinds.lattice import Instance, Kind, Known, Num, Sequence, Tuple
+from thunkad.runtime.chosen import implementation
+
+_GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+_DISPATCHING = functools.singledispatch(lambda x: x).__code__
+_LITERALS = (int, str, bool, float, type(None))
+_NUMBERS = (float, int, bool, complex, np.float64, np.float32, np.int64, np.bool_, np.complex128)
+_CLASSES = {("python", "real"): (float, int, bool), ("python", "int"): (int, bool), ("array", ""): (np.ndarray,)}
+_made: dict[Any, Any] = {}
+
+
+def generic(fn: Any) -> Any:
+    """``fn``, or what decides for it: the dispatcher behind a ``functools.singledispatchmethod``; None for neither."""
+    if isinstance(fn, functools.singledispatchmethod):
+        return fn.dispatcher
+    return fn if isinstance(fn, types.FunctionType) and fn.__code__ is _DISPATCHING else None
+
+
+def stands_for(fn: Any, kinds: tuple[Kind, ...] = ()) -> tuple[Any, tuple[type, ...]]:
+    """The Python function that does what ``fn`` does, and the classes for which a generic function was asked for it.
+
+    ``kinds``: those of the arguments, of the first of which the choice of a generic function depends.  Without them the
+    function makes the choice when it runs.  ``fn`` itself if it is no such callable.
+    """
+    if type(fn) in _GETTERS:
+        return getter(fn) or fn, ()
+    dispatcher = generic(fn)
+    if dispatcher is None:
+        return fn, ()
+    place = 0 if dispatcher is fn else 1
+    classes = classes_of(kinds[place]) if len(kinds) > place else ()
+    found = {dispatcher.dispatch(cls) for cls in classes}
+    if len(found) == 1:
+        return found.pop(), classes
+    return choosing(dispatcher, place), ()
+
+
+def classes_of(kind: Kind) -> tuple[type, ...]:
+    """The classes of which one is that of a value of this kind; none if there is no telling."""
+    if isinstance(kind, Num):
+        if kind.form == "array":
+            return (np.ndarray,)
+        return _CLASSES.get((kind.form, kind.field)) or (_NUMBERS if kind.is_scalar else ())
+    if isinstance(kind, (Instance, Tuple, Sequence)):
+        return (kind.cls,)
+    return (type(kind.value),) if isinstance(kind, Known) else ()
+
+
+def choosing(dispatcher: Any, place: int) -> Any:
+    """A generic function that is looked into: it asks ``dispatcher`` for what to call."""
+    key = dispatcher, place
+    if key not in _made:
+        name = dispatcher.__name__
+        before = "self, " * place
+        text = (
+            f"def {name}({before}argument, *args, **kwargs):\n"
+            f"    chosen = implementation(dispatcher, argument)\n"
+            f"    return chosen({before}argument, *args, **kwargs)\n"
+        )
+        _made[key] = written(text, name, {"implementation": implementation, "dispatcher": dispatcher}, dispatcher)
+    return _made[key]
+
+
+def getter(fn: Any) -> Any:
+    """``lambda x: x[1]`` for ``operator.itemgetter(1)``, and so on; None where that can't be written down."""
+    _, args, kwargs = parts = parts_of(fn)
+    if not all(map(is_literal, (*args, *kwargs.values()))):
+        return None
+    key = repr(parts)
+    if key not in _made:
+        if type(fn) is operator.methodcaller:
+            given = ", ".join((*map(repr, args[1:]), *(f"{k}={v!r}" for k, v in kwargs.items())))
+            body = f"x.{args[0]}({given})"
+        else:
+            reads = [f"x[{a!r}]" if type(fn) is operator.itemgetter else f"x.{a}" for a in args]
+            body = ", ".join(reads)
+        name = type(fn).__name__
+        _made[key] = written(f"def {name}(x):\n    return {body}\n", name, {}, fn)
+    return _made[key]
+
+
+def parts_of(fn: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The class of a getter, and what it was made of."""
+    made, args = fn.__reduce__()
+    if isinstance(made, functools.partial):
+        return made.func, (*made.args, *args), made.keywords
+    return made, args, {}
+
+
+def is_literal(x: Any) -> bool:
+    """Whether the text ``repr(x)`` stands for ``x``."""
+    return type(x) in _LITERALS or (type(x) is tuple and all(map(is_literal, x)))
+
+
+def written(text: str, name: str, names: dict[str, Any], origin: Any) -> Any:
+    """The function of this text, which has a source like any other."""
+    filename = f"<{name} of {type(origin).__module__} {len(_made)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace = {**names, "__name__": getattr(origin, "__module__", None) or "operator"}
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace[name]

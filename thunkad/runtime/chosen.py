@@ -1,0 +1,38 @@
+"""What a generic function of ``functools.singledispatch`` calls."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+_BOUND = functools.singledispatchmethod(lambda self, x: x).__get__(0).__code__
+
+
+def implementation(dispatcher: Any, x: Any) -> Any:
+    """The function that ``dispatcher(x)`` calls."""
+    return dispatcher.dispatch(x.__class__)
+
+
+def owner_of(f: Any) -> Any:
+    """The object that a bound method belongs to, one of ``functools.singledispatchmethod`` too; else None."""
+    if isinstance(f, METHODS):
+        return f.__self__
+    if isinstance(f, types.FunctionType) and f.__code__ is _BOUND:
+        return held(f)["obj"]
+    return None
+
+
+def bound_choice(f: Any) -> Any:
+    """What chooses for a bound method of ``functools.singledispatchmethod`` by the class of its argument, and its
+    object; None for anything else."""
+    if not isinstance(f, types.FunctionType) or f.__code__ is not _BOUND:
+        return None
+    found = held(f)
+    return found["dispatch"] if "dispatch" in found else found["self"].dispatcher.dispatch, found["obj"]
+
+
+def held(f: Any) -> dict[str, Any]:
+    """What a function captures, by name."""
+    return {name: cell.cell_contents for name, cell in zip(f.__code__.co_freevars, f.__closure__)}
