@@ -52,7 +52,8 @@ SECOND_ORDER_LIMITS = (
         "Callees found only when the code runs that change what they are given",
         (
             "calls-map_mutating", "calls-partial_mutating", "calls-unknown_function", "calls-layers",
-            "calls-generator_of_views", "standard_library-FUNCTIONS-mc_active",
+            "calls-generator_of_views", "standard_library-FUNCTIONS-mc_active", "standard_library-DICTS-od_comprehension",
+            "results_written-TABLE-made_generator",
         ),
         "forward mode over SharedPull",
         "Which function it is, and what it changes, is known only when the code runs; call it by its name.",

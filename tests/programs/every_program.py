@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "language"))
 
 WRITING = ("mutation_arrays", "mutation_views", "mutation_containers", "mutation_calls")
 TABLES = (
-    "test_arithmetic", "test_assignment", "test_calls", "test_conditions", "test_found", "test_loops", "test_standard_library",
-    "test_values", "test_vanishing",
+    "test_arithmetic", "test_assignment", "test_calls", "test_conditions", "test_found", "test_loops", "test_results_written",
+    "test_standard_library", "test_values", "test_vanishing",
 )  # fmt: skip
 
 

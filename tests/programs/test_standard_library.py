@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import collections
+import functools
+from typing import Any
+
 import pytest
+import thunkad as ad
 
 from checking import Program
 from tables import check, programs
@@ -455,3 +460,386 @@ def f(x):
 @pytest.mark.parametrize("program", programs(COPIES))
 def test_copies(program: Program) -> None:
     check(program)
+
+DEQUES = """
+=== dq_items | x = A
+from collections import deque
+def f(x):
+    d = deque([x[0], x[1], x[2] * x[0]])
+    d[0] += x[1]
+    d[-1] = d[0] * d[1]
+    del d[1]
+    d.insert(1, x[2])
+    d += [x[0], x[1]]
+    return sum((k + 1) * v * v for k, v in enumerate(d))
+=== dq_arrays | x = A
+from collections import deque
+def f(x):
+    d = deque(maxlen=2)
+    for k in range(4):
+        w = x * (k + 1.0)
+        d.append(w)
+        d[0][0] *= x[1]
+        w[1] = w[1] * w[2]
+    return np.sum(d[0] * d[1])
+=== dq_helper | x = A
+from collections import deque
+def push(q, v):
+    q.append(v * v)
+    if len(q) > 2:
+        return q.popleft()
+    return 0.0
+def f(x):
+    q = deque()
+    t = 0.0
+    for v in x:
+        t = t + push(q, v) * x[1]
+    for v in x:
+        t = t + push(q, v * 2.0)
+    return t + sum(q)
+=== dq_iterate | x = A
+from collections import deque
+def f(x):
+    d = deque(x, maxlen=2)
+    t = 0.0
+    for v in reversed(d):
+        t = 2.0 * t + v
+    for a, b in zip(d, list(d)[1:]):
+        t = t + a * b
+    return t * max(d) + np.mean(d) + len(d) * min(d)
+=== dq_window | x = A
+from collections import deque
+def f(x):
+    window = deque(maxlen=3)
+    out = []
+    for v in np.concatenate([x, x * 2.0]):
+        window.append(v)
+        if len(window) == window.maxlen:
+            out.append(sum(window) / 3.0)
+    return np.sum(np.array(out) ** 2)
+=== dq_attribute | x = A
+from collections import deque
+class Buffer:
+    def __init__(self, n):
+        self.items = deque(maxlen=n)
+    def add(self, v):
+        self.items.append(v)
+        return sum(self.items) / len(self.items)
+def f(x):
+    b = Buffer(2)
+    t = 0.0
+    for v in x:
+        t = t + b.add(v * v) * v
+    return t
+=== dq_alias | x = A
+from collections import deque
+def f(x):
+    d = deque([x[0]])
+    e = d
+    e.appendleft(x[1] * x[0])
+    d.rotate(-1)
+    c = d.copy()
+    c[0] = x[2]
+    return d[0] * e[1] * c[0] * len(c) + d[0]
+=== dq_bfs | x = A
+from collections import deque
+def f(x):
+    tree = {0: [1, 2], 1: [3], 2: [], 3: []}
+    queue = deque([(0, x[0])])
+    total = 0.0
+    while queue:
+        node, v = queue.popleft()
+        total = total + v * v
+        for k, child in enumerate(tree[node]):
+            queue.append((child, v * x[1 + k]))
+    return total
+=== dq_rotate_many | x = A
+from collections import deque
+def f(x):
+    d = deque([x[0], x[1], x[2], x[0] * x[1]])
+    t = 0.0
+    for k in range(5):
+        d.rotate(k)
+        d.appendleft(d.pop() * 0.5)
+        t = t + d[0] * d[-1]
+    d.reverse()
+    d.extendleft([x[2], x[1]])
+    return t + d[0] * d[1] * d[2]
+=== dq_maxlen_extend | x = A
+from collections import deque
+def f(x):
+    d = deque([1.0, 2.0], maxlen=3)
+    d.extend(x * x)
+    d.appendleft(x[0] * x[1])
+    d.extendleft([x[1], x[2]])
+    return d[0] * d[1] + d[2] * d[0]
+=== dq_clear | x = A
+from collections import deque
+def f(x):
+    d = deque([x[0], x[1]])
+    t = d[0] * d[1]
+    d.clear()
+    d.append(t * x[2])
+    return d[0] * d[-1]
+=== dq_remove | x = A
+from collections import deque
+def f(x):
+    d = deque([x[0], 3.0, x[1]])
+    d.remove(3.0)
+    return d[0] * d[1] + (3.0 in d)
+=== dq_raises | x = A
+from collections import deque
+def f(x):
+    d = deque([x[0]])
+    try:
+        while True:
+            x = x * d.pop()
+    except IndexError:
+        return np.sum(x * x)
+=== dq_in_list | x = A
+from collections import deque
+def f(x):
+    ds = [deque(), deque()]
+    for k, v in enumerate(x):
+        ds[k % 2].append(v * v)
+    return ds[0].popleft() * ds[1][0] + ds[0][0]
+=== dq_passed_late | x = A
+from collections import deque
+def take(q):
+    return q.popleft() * q[0]
+def f(x):
+    q = deque(v * v for v in x)
+    g = {'t': take}['t']
+    return g(q) + g(q)
+=== dq_copy | x = A
+import copy
+from collections import deque
+def f(x):
+    q = deque([x[0], [x[1]]], 5)
+    r, s = copy.copy(q), copy.deepcopy(q)
+    r[1][0] = x[2]
+    s.append(s[0] * s[1][0])
+    return s[2] * q[1][0] + r.maxlen
+=== deque_basic | x = A
+from collections import deque
+def f(x):
+    d = deque([x[0], x[1]])
+    d.append(x[2] * x[0])
+    d.appendleft(x[1] * 2.0)
+    a = d.pop()
+    b = d.popleft()
+    return a * b + d[0] * d[-1]
+=== deque_maxlen | x = A
+from collections import deque
+def f(x):
+    d = deque(maxlen=2)
+    t = 0.0
+    for v in x:
+        d.append(v * v)
+        t = t + sum(d)
+    return t
+=== deque_rotate | x = A
+from collections import deque
+def f(x):
+    d = deque(x)
+    d.rotate(1)
+    d.extend([x[0] * x[1]])
+    d.extendleft([x[2] * x[1]])
+    return sum((k + 1) * v * v for k, v in enumerate(d))
+=== deque_while | x = A
+from collections import deque
+def f(x):
+    q = deque([(x[0], 0)])
+    t = 0.0
+    while q:
+        v, k = q.popleft()
+        t = t + v * v
+        if k < 3:
+            q.append((v * x[1], k + 1))
+            if k == 1:
+                q.append((v * x[2], k + 1))
+    return t
+"""
+
+
+@pytest.mark.parametrize("program", programs(DEQUES))
+def test_deques(program: Program) -> None:
+    check(program)
+
+DICTS = """
+=== od_copy_pop | x = A
+from collections import OrderedDict
+def f(x):
+    d = OrderedDict(a=x[0], b=x[1])
+    d['c'] = x[2] * d['a']
+    d.move_to_end('a')
+    k, v = d.popitem(last=False)
+    w = d.pop('a')
+    e = d.copy()
+    e['z'] = v * w
+    e.update(y=x[0])
+    t = 1.0
+    for name, u in e.items():
+        t = 2.0 * t + u * u
+    return t
+=== od_layers | x = A, W = M
+from collections import OrderedDict
+def f(x, W):
+    layers = OrderedDict([('first', lambda v: np.tanh(W @ v)), ('second', lambda v: np.sum(v * v))])
+    for name, layer in layers.items():
+        x = layer(x)
+    return x
+=== od_comprehension | x = A
+from collections import OrderedDict
+def f(x):
+    d = OrderedDict((str(k), v * v) for k, v in enumerate(x))
+    for k in list(d):
+        d[k] = d[k] * x[0]
+    return sum(d.values())
+=== dd_made | x = A
+from collections import defaultdict
+def f(x):
+    d = defaultdict(lambda: 1.0)
+    d['a'] *= x[0]
+    d['b'] += x[1]
+    d['a'] *= x[2]
+    return d['a'] * d['b'] + d['c']
+=== dd_list | x = A
+from collections import defaultdict
+def f(x):
+    d = defaultdict(list)
+    for k, v in enumerate(x):
+        d[k % 2].append(v * v)
+    return sum(d[0]) * sum(d[1])
+=== dd_arrays | x = A
+from collections import defaultdict
+def f(x):
+    d = defaultdict(lambda: np.zeros(3))
+    for k in range(4):
+        d[k % 2] += x * k
+        d[k % 2][0] *= x[1]
+    return np.sum(d[0] * d[1])
+=== dd_nested | x = A
+from collections import defaultdict
+def f(x):
+    g = defaultdict(dict)
+    for k, v in enumerate(x):
+        g[k % 2][k] = v * v
+    return g[0][0] * g[0][2] + g[1][1]
+=== dd_initial | x = A
+from collections import defaultdict
+def f(x):
+    d = defaultdict(float, a=x[0])
+    d['a'] += x[1]
+    d['b'] += x[2] * d['a']
+    return d['a'] * d['b']
+=== counter_active | x = A
+from collections import Counter
+def f(x):
+    c = Counter(['a', 'b', 'a'])
+    t = 0.0
+    for k, count in c.items():
+        t = t + count * x[0]
+    return t * x[1]
+=== od_order | x = A
+from collections import OrderedDict
+def go(d):
+    t = 1.0
+    for v in d.values():
+        t = 2.0 * t + v * v
+    for k, v in d.items():
+        t = 2.0 * t + v
+    for k in d:
+        t = 2.0 * t * d[k]
+    return t
+def f(x):
+    d = OrderedDict(a=x[0], b=x[1], c=x[2])
+    d.move_to_end('a')
+    return go(d)
+=== ordereddict | x = A
+from collections import OrderedDict
+def f(x):
+    d = OrderedDict()
+    d['a'] = x[0]
+    d['b'] = x[1] * x[0]
+    d.move_to_end('a')
+    t = 1.0
+    for k, v in d.items():
+        t = t * v + 1.0
+    return t
+=== ordereddict_made | x = A
+from collections import OrderedDict
+def f(x):
+    d = OrderedDict([('a', x[0]), ('b', x[1])])
+    d['c'] = d['a'] * d['b']
+    return sum(v * v for v in d.values())
+=== defaultdict_float | x = A
+from collections import defaultdict
+def f(x):
+    d = defaultdict(float)
+    for k, v in enumerate(x):
+        d[k % 2] += v * v
+    return d[0] * d[1]
+"""
+
+
+@pytest.mark.parametrize("program", programs(DICTS))
+def test_dicts(program: Program) -> None:
+    check(program)
+
+
+def test_a_factory_of_differentiated_values_is_refused() -> None:
+    text = """
+from collections import defaultdict
+def f(x):
+    d = defaultdict(lambda: x)
+    d['a'] *= 2.0
+    return d['a']
+"""
+    with pytest.raises(ad.UnsupportedSyntaxError, match="setdefault"):
+        ad.grad(Program(text, ()).build())(1.5)
+
+
+def test_a_generic_function_that_learns_a_class_is_resolved_anew() -> None:
+    area = functools.singledispatch(lambda s: s * s)
+
+    def f(x: float) -> float:
+        return area(x)
+
+    g = ad.grad(f)
+    assert g(3.0) == 6.0
+    area.register(float, lambda s: s * s * s)
+    assert g(3.0) == 27.0
+
+
+def test_deques_are_arguments_and_results() -> None:
+    def f(d: Any) -> Any:
+        d.append(d[0] * d[1])
+        d.popleft()
+        return d[0] * d[1] * d.maxlen
+
+    given = collections.deque([2.0, 3.0], 5)
+    value, d_bar = ad.value_and_grad(f)(given)
+    assert value == 90.0 and given == collections.deque([3.0, 6.0], 5)
+    assert d_bar == collections.deque([45.0, 60.0], 5) and d_bar.maxlen == 5
+    given = collections.deque([2.0, 3.0], 5)
+    assert ad.jvp(f, (given,), (collections.deque([1.0, 0.0]),)) == (90.0, 45.0)
+    value, back = ad.vjp(lambda x: collections.deque([x * x, x], 4), 2.0)
+    assert value == collections.deque([4.0, 2.0], 4) and value.maxlen == 4
+    assert back(collections.deque([1.0, 1.0]))[0] == 5.0
+
+
+def test_the_order_of_an_ordered_dict_is_its_own() -> None:
+    def f(d: Any) -> Any:
+        t = 1.0
+        for v in d.values():
+            t = 2.0 * t + v * v
+        for _, v in d.items():
+            t = 2.0 * t + v
+        return t
+
+    d = collections.OrderedDict(a=1.0, b=2.0, c=3.0)
+    d.move_to_end("a")
+    value, d_bar = ad.value_and_grad(f)(d)
+    assert value == f(d)
+    assert d_bar == {"b": 2 * 2.0 * 32 + 4, "c": 2 * 3.0 * 16 + 2, "a": 2 * 1.0 * 8 + 1}

@@ -71,7 +71,7 @@ class Calls:
         """What a compiled callee shares with this function at this call."""
         volatile = tuple(p for p, e in site.bound if self.may_change(s, e))
         shared = tuple(p for p, e in site.bound if any(i in self.shadowed for i in walk.names(e)))
-        found = Sharing(volatile, shared, target in self.shadowed)
+        found = Sharing(volatile, shared, target in self.shadowed, returned=self.may_change(s, n.Name(target)))
         straight = any(s is x for x in self.fw.resolved.function.body)
         several = sum(map(self.fw.is_active, (e for _, e in site.bound))) > 1
         return replace(found, lazy=True) if self.lazy and straight and several and not found.shadows else found

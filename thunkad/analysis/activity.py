@@ -172,7 +172,8 @@ def written(e: n.Expr) -> tuple[str, ...]:
 
 
 _MUTATING = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition "
+    "append appendleft extend extendleft insert pop popleft remove rotate sort reverse clear update setdefault popitem "
+    "move_to_end fill put itemset resize partition "
     "add at copyto place putmask put_along_axis fill_diagonal byteswap setfield shuffle __setitem__ __delitem__ "
     "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__ "
     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__".split()

@@ -38,7 +38,8 @@ VIEWS = {
     "broadcast_arrays", "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip",
     "fliplr", "flipud", "rot90", "unstack", "array", "astype", "view", "require", "matrix_transpose",
     "permute_dims", "nan_to_num", "diag", "meshgrid", "zip", "enumerate", "list", "tuple", "dict", "items",
-    "values", "get", "reversed", "sorted", "copy", "getitem", "iter", "split_starred", "max", "min",
+    "values", "get", "reversed", "sorted", "copy", "deque", "ordered_dict", "default_dict", "getitem", "iter",
+    "split_starred", "max", "min",
     "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj", "matrix_power", "trim_zeros",
     "diff", "apply_over_axes", "polyder", "polyint", "real_if_close", "asarray_chkfinite", "__array__", "to_device",
     "float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
@@ -47,9 +48,9 @@ VIEWS = {
 SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
 #: Functions that hand on what they are given, in a container or as a view, and whose pullback reads no values.
 HAND_ON = frozenset(
-    ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "items",
-     "values", "get", "iter", "split_starred", "broadcast_arrays", "split", "array_split", "hsplit", "vsplit",
-     "dsplit", "unstack", "meshgrid")
+    ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "deque",
+     "ordered_dict", "default_dict", "items", "values", "get", "iter", "split_starred", "broadcast_arrays", "split",
+     "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid")
 )  # fmt: skip
 _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
@@ -58,15 +59,16 @@ _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make mem
 class Sharing:
     """What a callee shares with its caller.
 
-    ``volatile`` parameters may be written once it has returned; the cotangents of ``shared`` parameters and
-    (``result``) of what it returns live in the caller's shadows.  ``lazy``: which of its cotangents the caller needs is
-    known only when they are read.
+    ``volatile`` parameters and (``returned``) what it returns may be written once it has returned; the cotangents of
+    ``shared`` parameters and (``result``) of what it returns live in the caller's shadows.  ``lazy``: which of its
+    cotangents the caller needs is known only when they are read.
     """
 
     volatile: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     result: bool = False
     lazy: bool = False
+    returned: bool = False
 
     @property
     def shadows(self) -> bool:
@@ -156,11 +158,12 @@ def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Alias
             written[id(s)] = {finder.aliases.find(x) for x in names}
     finder.aliases.mutated = set().union(*written.values()) if written else set()
     last = resolved.function.body[-1]
-    returned = tuple(walk.names(last.value)) if sharing.result and type(last) is n.Return else ()
-    finder.aliases.shared = {finder.aliases.find(x) for x in (*sharing.shared, *returned)}
+    returned = tuple(walk.names(last.value)) if type(last) is n.Return else ()
+    finder.aliases.shared = {finder.aliases.find(x) for x in (*sharing.shared, *(returned if sharing.result else ()))}
     finder.aliases.mutated |= finder.aliases.shared
     find_spans(resolved, finder.aliases)
-    outside = finder.aliases.outside = frozenset(map(finder.aliases.find, sharing.volatile))
+    later = (*sharing.volatile, *(returned if sharing.returned else ()))
+    outside = finder.aliases.outside = frozenset(map(finder.aliases.find, later))
     finder.aliases.changed = changed_names(resolved, finder.aliases.written_by)
     if written or outside:
         _After(finder.aliases, written).block(resolved.function.body, outside)

@@ -62,7 +62,7 @@ def choosing(dispatcher: Any, place: int) -> Any:
     """A generic function that is looked into: it asks ``dispatcher`` for what to call."""
     key = dispatcher, place
     if key not in _made:
-        name = dispatcher.__name__
+        name = dispatcher.__name__ if dispatcher.__name__.isidentifier() else "generic"
         before = "self, " * place
         text = (
             f"def {name}({before}argument, *args, **kwargs):\n"

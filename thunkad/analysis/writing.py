@@ -15,7 +15,8 @@ from thunkad.source.origin import library_of
 
 #: Methods that change their owner.
 MUTATING_METHODS = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put partition itemset resize "
+    "append appendleft extend extendleft insert pop popleft remove rotate sort reverse clear update setdefault popitem "
+    "move_to_end fill put partition itemset resize "
     "add discard setfield setflags byteswap".split()
 )
 #: Functions that write into their first argument.

@@ -130,7 +130,7 @@ class Pull:
     # ------------------------------------------------------------ dispatch on what the callee is
 
     def sharing(self, names: Iterable[str]) -> Sharing:
-        return Sharing(volatile=tuple(names)) if self.kept else NOTHING_SHARED
+        return Sharing(volatile=tuple(names), returned=True) if self.kept else NOTHING_SHARED
 
     def whole(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         """``wrt``: for which of the callee (None), positions and keywords cotangents are wanted; without it for all."""

@@ -39,6 +39,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.runtime.chosen import bound_choice
+from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
@@ -230,7 +231,7 @@ class Push:
         tangents = {**defaults_dot(fn_dot), **tangents}
         names = tuple(bound.arguments)
         values = tuple(bound.arguments.values())
-        kinds = tuple(weaken(kind_of(v)) if isinstance(v, (list, dict)) and not v else kind_of(v) for v in values)
+        kinds = tuple(weaken(kind_of(v)) if isinstance(v, (*LISTS, dict)) and not v else kind_of(v) for v in values)
         filled = {p for p in names if isinstance(tangents.get(p), (list, dict))}  # or to be filled
         may = {p for p, k in zip(names, kinds) if may_have_tangent(k)} | filled
         demand = tuple(p for p in names if p in may and not _still((tangents.get(p, ZERO),)))
@@ -306,7 +307,7 @@ def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tan
 
 def has_parts(x: Any) -> bool:
     """Whether ``x`` is a container or an object, which a function may change."""
-    return isinstance(x, (list, dict)) or (hasattr(x, "__dict__") and not callable(x))
+    return isinstance(x, (*LISTS, dict)) or (hasattr(x, "__dict__") and not callable(x))
 
 
 def _still(dots: Any) -> bool:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import operator
 import types
+from collections import deque
 from typing import Any
 
 import numpy as np
 
 from thunkad.compiled.updates import OUT_OF_PLACE
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import dense, describe
 from thunkad.runtime.dot_changes import change_array, change_dot, set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot, spread, spread_named
@@ -36,7 +38,7 @@ def update(push: Any, fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Both:
     if isinstance(x, set):
         check_elements(v)
         return fn(x, v), ZERO
-    if isinstance(x, (list, dict)):
+    if isinstance(x, (*LISTS, dict)):
         v = v if hasattr(v, "__len__") or isinstance(v, int) else list(v)
         x_dot = update_of_tangent(fn, x, x_dot, v, v_dot)
         return fn(x, v), x_dot
@@ -57,6 +59,9 @@ def update_of_tangent(fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Any:
     if isinstance(x, dict):
         v = v if isinstance(v, dict) else dict(v)
         x_dot.update(spread_named(v_dot, v))
+        return x_dot
+    if isinstance(x, deque):
+        change_dot(x_dot, x, "extend", (v,), (v_dot,), {}, {})
         return x_dot
     return fn(x_dot, v if fn is operator.imul else spread(v_dot, v))
 
@@ -122,7 +127,7 @@ def change_of_tangent(x: Any, x_dot: Any, name: str, args: Any, arg_dots: Any, k
     if name == "__setattr__":
         set_field(x_dot, args[0], arg_dots[1], x, args[1])
         return ZERO
-    if isinstance(x, (list, dict)):
+    if isinstance(x, (*LISTS, dict)):
         check_contents(x)
         return change_dot(x_dot, x, name, args, arg_dots, kwargs, kwarg_dots)
     moves = not all(isinstance(d, AbstractZero) for d in (*arg_dots, *kwarg_dots.values()))

@@ -9,6 +9,7 @@ import numpy as np
 
 from thunkad.compiled.updates import OUT_OF_PLACE
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import dense, entry
 from thunkad.runtime.dot_changes import change_array, change_dot, set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot, spread
@@ -49,7 +50,7 @@ def again(redone: Any, what: str, fn: Any, args: Any, dots: Any) -> Any:
 def _change(fn: Any, args: Any, dots: Any) -> Any:
     x, _, name, given, _, named, _ = args
     x_d, x_dot_d, _, given_d, given_dots_d, named_d, named_dots_d = dots
-    if not isinstance(x, (list, dict, np.ndarray)):
+    if not isinstance(x, (*LISTS, dict, np.ndarray)):
         raise _refused(x)
     found = []
     for t, parts, keys in ((x_d, given_d, named_d), (x_dot_d, given_dots_d, named_dots_d)):

@@ -93,7 +93,7 @@ class SharedPull(Pull):
             _in_try.reset(token)
 
     def sharing(self, names: Any) -> Sharing:
-        return Sharing(volatile=tuple(names), shared=tuple(names), result=True)
+        return Sharing(volatile=tuple(names), shared=tuple(names), result=True, returned=True)
 
     def is_private(self, pair: Any, fn: Any) -> bool:
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,11 +18,14 @@ import numpy as np
 from thunkad.compiled.running import run
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime import changes
+from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import add, index_add, like
 from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import VALUES, keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
+#: How an item is set where that is no code of a class of the user's.
+PLAIN_SETTERS = (list.__setitem__, dict.__setitem__, deque.__setitem__)
 #: Operators in place → the operator that makes a new value.
 OUT_OF_PLACE = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -40,7 +44,7 @@ def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
     """
     if isinstance(x, np.ndarray):
         return _array(pull, fn, x, v)
-    if isinstance(x, list):
+    if isinstance(x, LISTS):
         return _list(fn, x, v)
     if isinstance(x, set):
         check_elements(v)
@@ -84,12 +88,15 @@ def _array(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
     return x, undo
 
 
-def _list(fn: Any, x: list[Any], v: Any) -> tuple[Any, Undo]:
-    if fn is operator.imul and isinstance(v, int):
+def _list(fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
+    if isinstance(x, deque) and fn is operator.iadd:
+        _, back = changes.change(x, "extend", (v,), {})
+        return x, lambda shadows, x_bar: (ZERO, back(shadows, ZERO)[0][0])
+    if fn is operator.imul and isinstance(v, int) and isinstance(x, list):
         return _repeated(x, v)
     if fn is not operator.iadd or not isinstance(v, (list, tuple, np.ndarray)):
         raise UnsupportedSyntaxError(
-            f"{fn.__name__} of a list and a value of type {type(v).__name__} is not supported",
+            f"{fn.__name__} of a {type(x).__name__} and a value of type {type(v).__name__} is not supported",
             hint="extend a list by a list, a tuple or an array",
         )
     count, given = len(v), list(v) if isinstance(v, list) else v
@@ -130,7 +137,7 @@ def update_entry(pull: Any, fn: Any, x: Any, key: Any, v: Any) -> Callable[[Any]
     """``x[key] op= v``; ``undo(shadows)`` gives the cotangent of ``v``."""
     if isinstance(x, np.ndarray):
         return _element(pull, fn, x, keep(key), v)
-    if type(x).__setitem__ not in (list.__setitem__, dict.__setitem__):
+    if type(x).__setitem__ not in PLAIN_SETTERS:
         raise UnsupportedSyntaxError(
             f"an item of an object of the class {type(x).__qualname__} is updated in place",
             hint="write x[k] = x[k] + y instead of x[k] += y",
@@ -141,7 +148,7 @@ def update_entry(pull: Any, fn: Any, x: Any, key: Any, v: Any) -> Callable[[Any]
         )
     new, undo = update(pull, fn, x[key], v)
     x[key] = new
-    position = key + len(x) if isinstance(x, list) and key < 0 else key
+    position = key + len(x) if isinstance(x, LISTS) and key < 0 else key
 
     def back(shadows: Any) -> Any:
         old_bar, v_bar = undo(shadows, shadows.take_entry(x, position))

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled import push_updates
-from thunkad.compiled.updates import OUT_OF_PLACE
+from thunkad.compiled.updates import OUT_OF_PLACE, PLAIN_SETTERS
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry, index_add
 from thunkad.runtime.dot_changes import set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot
@@ -54,12 +55,12 @@ def again(redone: Any, what: str, fn: Any, args: Any, dots: Any) -> tuple[Any, A
     if what == "Pull.update_entry":
         if isinstance(x, np.ndarray):
             return _element(redone, op, x, key, v, dots[1], dots[3])
-        _refuse_own_code(x, "__setitem__", (list.__setitem__, dict.__setitem__))
+        _refuse_own_code(x, "__setitem__", PLAIN_SETTERS)
         old = x[key]
         (new, undo), (new_dot, _) = update(redone, op, old, v, entry_dot(dots[1], key, old), dots[3])
         set_entry(dots[1], key, new_dot, x, new)
         x[key] = new
-        place = key + len(x) if isinstance(x, list) and key < 0 else key
+        place = key + len(x) if isinstance(x, LISTS) and key < 0 else key
     else:
         _refuse_own_code(x, "__setattr__", (object.__setattr__,))
         if isinstance(x, np.ndarray) or isinstance(getattr(type(x), key, None), property):
@@ -83,7 +84,7 @@ def update(redone: Any, op: Any, x: Any, v: Any, x_dot: Any, v_dot: Any) -> tupl
     """``x op= v``: the new ``x`` and what undoes it; the tangent of the new ``x``."""
     pull = redone.world.puller
     x_dot, v_dot = unthunk(x_dot), unthunk(v_dot)
-    if isinstance(x, (list, dict)):
+    if isinstance(x, (*LISTS, dict)):
         given = v if hasattr(v, "__len__") or isinstance(v, int) else list(v)
         dot = push_updates.update_of_tangent(op, x, x_dot, list(given) if given is x else given, v_dot)
         new, undo = pull.update(op, x, given)

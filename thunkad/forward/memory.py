@@ -34,7 +34,8 @@ _FRESH = frozenset(
     "zeros own tangent_buffer index_bar len range isinstance float int bool complex abs round print".split()
 )
 MUTATING = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition "
+    "append appendleft extend extendleft insert pop popleft remove rotate sort reverse clear update setdefault popitem "
+    "move_to_end fill put itemset resize partition "
     "add discard".split()
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 from collections.abc import Callable
@@ -160,5 +161,6 @@ _QUICK: dict[type, Callable[[Any, int], Kind]] = {
     types.MethodType: _method,
     types.BuiltinMethodType: _builtin,
     functools.partial: _partial,
+    collections.deque: lambda v, d: UNKNOWN,  # a list to its cotangents, but a list of its own to every method
 }
 ONE_KIND = {float, int, bool, complex, np.float64}

@@ -34,7 +34,8 @@ from thunkad.normal.exits import left_early
 from thunkad.runtime.exceptions import enter, leave, matches, shown, traceback_of
 
 MUTATING = frozenset(
-    "append extend insert pop remove sort reverse clear update setdefault popitem fill put itemset resize partition "
+    "append appendleft extend extendleft insert pop popleft remove rotate sort reverse clear update setdefault popitem "
+    "move_to_end fill put itemset resize partition "
     "add discard at copyto place putmask put_along_axis fill_diagonal write writelines send".split()
 )
 MATCHES, ENTER, LEAVE = n.Ref("matches", matches), n.Ref("enter", enter), n.Ref("leave", leave)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
+from thunkad.runtime.containers import LISTS
 from thunkad.runtime.ducks import is_duck, zeros_like
 from thunkad.runtime.shaped import Shaped, shape_only
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent
@@ -68,7 +69,7 @@ def zeros(x: Any) -> Any:
         return 0j
     if isinstance(x, np.flatiter):
         raise NotImplementedDerivativeError("the iterator x.flat has no derivative; use np.ravel(x)")
-    if isinstance(x, list):
+    if isinstance(x, LISTS):
         return [ZERO] * len(x)
     if isinstance(x, tuple):
         return (ZERO,) * len(x)

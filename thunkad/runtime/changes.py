@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ Undo = Callable[[Any, Any], tuple[list[Any], dict[str, Any]]]
 
 def change(x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """See the module's docstring."""
-    for kind, methods in ((list, _LIST), (dict, _DICT)):
+    for kind, methods in ((list, _LIST), (dict, _DICT), (OrderedDict, _ORDERED), (deque, _DEQUE)):
         if isinstance(x, kind) and name in methods and getattr(type(x), name) is getattr(kind, name):
             return methods[name](x, *args, **kwargs)
     if name == "__setattr__":
@@ -47,7 +48,7 @@ def position_in(place: int, xs: list[Any]) -> int:
     return place if place >= 0 else place + len(xs)
 
 
-def inserted_at(place: int, xs: list[Any]) -> int:
+def inserted_at(place: int, xs: Any) -> int:
     """Where ``xs.insert(place, v)`` will put ``v``."""
     return slice(place, None).indices(len(xs))[0]
 
@@ -95,15 +96,15 @@ def _bar_of_values(values: Any, count: int, found: dict[Any, Any]) -> Any:
     return like(parts, values)
 
 
-def _by_labels(x: list[Any], name: str, args: tuple[Any, ...], values: Any = None) -> Undo:
-    """A change of ``x`` by a method that takes places, and values as its last argument."""
+def _by_labels(x: Any, name: str, args: tuple[Any, ...], values: Any = None) -> Undo:
+    """A change of ``x``, a list or a deque, by a method that takes places, and values as its last argument."""
     before = len(x)
-    labels: list[Any] = list(range(before))
+    labels: Any = deque(range(before), x.maxlen) if isinstance(x, deque) else list(range(before))
     given = None if values is None else list(values) if values is x else values
     new = () if given is None else ([("new", k) for k in range(len(given))],)
-    getattr(list, name)(labels, *args, *new)
-    getattr(list, name)(x, *args, *(() if given is None else (given,)))
-    back = _relabelled(x, labels)
+    getattr(labels, name)(*args, *new)
+    getattr(x, name)(*args, *(() if given is None else (given,)))
+    back = _relabelled(x, list(labels))
     count = 0 if given is None else len(given)
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -118,7 +119,7 @@ def _append(x: list[Any], v: Any) -> tuple[None, Undo]:
     return None, lambda shadows, bar: ([shadows.of(x).pop()], {})
 
 
-def _insert(x: list[Any], place: Any, v: Any) -> tuple[None, Undo]:
+def _insert(x: Any, place: Any, v: Any) -> tuple[None, Undo]:
     where = inserted_at(place, x)
     x.insert(place, v)
     return None, lambda shadows, bar: ([ZERO, shadows.of(x).pop(where)], {})
@@ -135,7 +136,7 @@ def _pop(x: list[Any], place: Any = -1) -> tuple[Any, Undo]:
     return found, undo
 
 
-def _remove(x: list[Any], v: Any) -> tuple[None, Undo]:
+def _remove(x: Any, v: Any) -> tuple[None, Undo]:
     where = x.index(v) if v in x else 0
     x.remove(v)
 
@@ -159,7 +160,7 @@ def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[None
     return None, undo
 
 
-def _set(x: list[Any], key: Any, v: Any) -> tuple[None, Undo]:
+def _set(x: Any, key: Any, v: Any) -> tuple[None, Undo]:
     if isinstance(key, slice):
         return None, _by_labels(x, "__setitem__", (key,), _as_list(v))
     x[key] = v
@@ -177,6 +178,58 @@ _LIST: dict[str, Callable[..., tuple[Any, Undo]]] = {
     "extend": lambda x, values: (None, _by_labels(x, "extend", (), _as_list(values))),
     "__delitem__": lambda x, key: (None, _by_labels(x, "__delitem__", (key,))),
     "__setitem__": _set,
+}
+
+
+# ---------------------------------------------------------------- deques
+
+
+def _append_at(x: deque[Any], v: Any, first: bool) -> tuple[None, Undo]:
+    """``append`` and, at the ``first`` place, ``appendleft``: of a full deque an entry falls out at the other end."""
+    full = x.maxlen is not None and len(x) == x.maxlen
+    x.appendleft(v) if first else x.append(v)
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        slots = shadows.of(x)
+        if not slots:
+            return _nothing(1)
+        found = slots.pop(0 if first else -1)
+        if full:
+            slots.insert(len(slots) if first else 0, ZERO)
+        return [found], {}
+
+    return None, undo
+
+
+def _pop_at(x: deque[Any], first: bool) -> tuple[Any, Undo]:
+    found = x.popleft() if first else x.pop()
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        slots = shadows.of(x)
+        slots.insert(0 if first else len(slots), bar)
+        return [], {}
+
+    return found, undo
+
+
+def _of_values(name: str) -> Callable[..., tuple[Any, Undo]]:
+    return lambda x, values: (None, _by_labels(x, name, (), _as_list(values)))
+
+
+def _of_places(name: str) -> Callable[..., tuple[Any, Undo]]:
+    return lambda x, *places: (None, _by_labels(x, name, places))
+
+
+_DEQUE: dict[str, Callable[..., tuple[Any, Undo]]] = {
+    "append": lambda x, v: _append_at(x, v, False),
+    "appendleft": lambda x, v: _append_at(x, v, True),
+    "pop": lambda x: _pop_at(x, False),
+    "popleft": lambda x: _pop_at(x, True),
+    "insert": _insert,
+    "remove": _remove,
+    "__setitem__": _set,
+    **{name: _of_values(name) for name in ("extend", "extendleft")},
+    **{name: _of_places(name) for name in ("rotate", "reverse", "clear", "__delitem__")},
 }
 
 
@@ -242,15 +295,15 @@ def _pop_key(x: dict[Any, Any], key: Any, *default: Any) -> tuple[Any, Undo]:
     return found, undo
 
 
-def _popitem(x: dict[Any, Any]) -> tuple[Any, Undo]:
-    found = x.popitem()
+def _popitem(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
+    found = x.popitem(*args, **kwargs)
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
         pair = shadows.take(found, ZERO)
         shadows.of(x)[found[0]] = (
             pair[1] if isinstance(pair, tuple) and isinstance(found[1], (float, complex, np.number)) else ZERO
         )
-        return [], {}
+        return [ZERO] * len(args), {}
 
     return found, undo
 
@@ -289,3 +342,11 @@ _DICT: dict[str, Callable[..., tuple[Any, Undo]]] = {
 def _set_key(x: dict[Any, Any], key: Any, v: Any) -> Undo:
     back = _put(x, [(key, v)])
     return lambda shadows, bar: ([ZERO, back(shadows)[key]], {})
+
+
+def _move_to_end(x: OrderedDict[Any, Any], *args: Any, **kwargs: Any) -> tuple[None, Undo]:
+    x.move_to_end(*args, **kwargs)
+    return None, lambda shadows, bar: _nothing(len(args))
+
+
+_ORDERED = {**_DICT, "move_to_end": _move_to_end}

@@ -13,6 +13,7 @@ from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.runtime.attributes import check_read
 from thunkad.runtime.complex import real_part
+from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, remade
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
@@ -42,7 +43,7 @@ def own(x_bar: Any, x: Any) -> Any:
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, AbstractZero):
         return zeros(x)
-    if isinstance(x, list):
+    if isinstance(x, LISTS):
         return list(x_bar)
     if isinstance(x_bar, np.ndarray):
         if isinstance(x, np.ndarray) and x_bar.shape != x.shape:
@@ -136,7 +137,7 @@ def gather(parts: tuple[Any, ...], x: Any) -> Any:
             if not isinstance(part, AbstractZero):
                 x_bar[k] = part
         return x_bar
-    return list(parts) if isinstance(x, list) else tuple(parts)
+    return list(parts) if isinstance(x, LISTS) else tuple(parts)
 
 
 def split(t_bar: Any, stars: tuple[int, ...], lengths: tuple[int, ...]) -> tuple[Any, ...]:
@@ -191,9 +192,11 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
         if name in ("flat", "base", "data"):
             raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
         return ZERO
-    if isinstance(x, (list, tuple, dict)) and name not in getattr(x, "__dict__", ()) and hasattr(type(x), name):
+    if isinstance(x, CONTAINERS) and name not in getattr(x, "__dict__", ()) and hasattr(type(x), name):
         if callable(getattr(type(x), name)):
             return y_bar  # the same of a list's or dict's method
+        if name == "maxlen":
+            return ZERO  # of a deque
     if isinstance(x, (float, int)):
         return y_bar if name == "real" else ZERO
     if isinstance(x, complex):
@@ -291,10 +294,8 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
         if type(x_bar) is dict:
             return {k: _leaf(x_bar.get(k, ZERO), v) for k, v in x.items()}
         return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
-    if isinstance(x, (list, tuple)):
-        return type(x)(_leaf(entry(x_bar, k), v) for k, v in enumerate(x))
+    if isinstance(x, SEQUENCES):
+        return remade(x, (_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         made = object.__new__(type(x))
         for f in dataclasses.fields(x):

@@ -6,6 +6,7 @@ A container of tangents has the structure of its container, so most methods do t
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.attributes import check_write
+from thunkad.runtime.containers import LISTS, SEQUENCES
 from thunkad.runtime.cotangents import dense, describe, entry
 from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
 from thunkad.runtime.elements import sorted_order
@@ -25,14 +27,14 @@ from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 def held(v_dot: Any, v: Any) -> Any:
     """The tangent of ``v`` as a container keeps it: of what may be changed later, one that can be changed with it."""
     v_dot = unthunk(v_dot)
-    changeable = isinstance(v, (list, dict)) or (has_fields(v) and not isinstance(v, np.ndarray))
+    changeable = isinstance(v, (*LISTS, dict)) or (has_fields(v) and not isinstance(v, np.ndarray))
     return tangent_buffer(v_dot, v) if isinstance(v_dot, AbstractZero) and changeable else v_dot
 
 
 def array_dot(v_dot: Any, v: Any) -> Any:
     """The tangent of what is written into an array, a number or (nested) sequence of numbers, as one array."""
     v_dot = unthunk(v_dot)
-    if isinstance(v, (list, tuple)):
+    if isinstance(v, SEQUENCES):
         return np.array([array_dot(d, x) for d, x in zip(spread(v_dot, v), v)], dtype=None if v else float)
     return 0.0 if isinstance(v_dot, AbstractZero) else v_dot
 
@@ -89,7 +91,7 @@ def change_dot(x_dot: Any, x: Any, name: str, args: Args, arg_dots: Args, kwargs
             "in forward mode",
             hint=f"make the {type(x).__name__} where it is changed, or build a new one",
         )
-    methods = _LIST if isinstance(x, list) else _DICT
+    methods = _LIST if isinstance(x, list) else _DEQUE if isinstance(x, deque) else _DICT
     if name not in methods:
         raise UnsupportedSyntaxError(f"the method .{name}() of a {type(x).__name__} with tangents is not supported")
     return methods[name](x_dot, x, args, arg_dots, kwargs, kwarg_dots)
@@ -128,6 +130,50 @@ _LIST: dict[str, Callable[..., Any]] = {
 }
 
 
+def _at_end(name: str) -> Callable[..., Any]:
+    """``append``, ``appendleft``, ``pop`` and ``popleft`` of a deque."""
+    first = name.endswith("left")
+
+    def change(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
+        if name.startswith("pop"):
+            return x_dot.pop(0 if first else -1) if x_dot else ZERO
+        if x.maxlen is not None and len(x) == x.maxlen:
+            if not x_dot:
+                return None
+            x_dot.pop(-1 if first else 0)
+        return x_dot.insert(0 if first else len(x_dot), held(arg_dots[0], args[0]))
+
+    return change
+
+
+def _of_deque(name: str) -> Callable[..., Any]:
+    """A method of a deque, done to one of the tangents: what falls out at an end does so there, too."""
+
+    def change(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
+        dots: Any = deque(x_dot, x.maxlen)
+        given = args
+        if name in ("append", "appendleft"):
+            given = (held(arg_dots[0], args[0]),)
+        elif name in ("extend", "extendleft"):
+            given = (spread(arg_dots[0], args[0]),)
+        elif name == "insert":
+            given = (args[0], held(arg_dots[1], args[1]))
+        found = getattr(dots, name)(*given)
+        x_dot[:] = dots
+        return found
+
+    return change
+
+
+_DEQUE: dict[str, Callable[..., Any]] = {
+    **{name: _of_deque(name) for name in ("extend", "extendleft", "rotate", "insert", "reverse", "clear")},
+    **{name: _at_end(name) for name in ("append", "appendleft", "pop", "popleft")},
+    "remove": _remove,
+    "__setitem__": _setitem,
+    "__delitem__": _same("__delitem__"),
+}
+
+
 def _update(x_dot: Any, x: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> None:
     if args and isinstance(args[0], dict):
         x_dot.update(spread_named(arg_dots[0], args[0]))
@@ -147,8 +193,11 @@ def _pop_key(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
     return x_dot.pop(args[0], ZERO) if args[0] in x else arg_dots[-1]
 
 
-def _popitem(x_dot: Any, x: Any, args: Args, *_: Any) -> Any:
-    if type(x) is not dict:
+def _popitem(x_dot: Any, x: Any, args: Args, arg_dots: Args, kwargs: Kwargs, _: Any) -> Any:
+    if type(x) is OrderedDict and x:
+        last = args[0] if args else kwargs.get("last", True)
+        return ZERO, x_dot.pop(next(reversed(x) if last else iter(x)), ZERO)
+    if type(x) not in (dict, OrderedDict):
         raise UnsupportedSyntaxError(
             f"popitem() of a {type(x).__name__} with values that are differentiated", hint="name the key: d.pop(key)"
         )
@@ -161,6 +210,7 @@ _DICT: dict[str, Callable[..., Any]] = {
     "pop": _pop_key,
     "popitem": _popitem,
     "clear": _same("clear"),
+    "move_to_end": lambda *_: ZERO,
     "__setitem__": _setitem,
     "__delitem__": lambda x_dot, x, args, *_: x_dot.pop(args[0], None),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import types
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,7 @@ from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import check_read
 from thunkad.runtime.chosen import owner_of
+from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, DefaultDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.runtime.shadows import fields_of
@@ -52,6 +54,8 @@ def entry_dot(x_dot: Any, key: Any, y: Any) -> Any:
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
         return zeros(y) if numeric(y) else ZERO
+    if type(x_dot) is DefaultDots and key not in x_dot:
+        x_dot[key] = tangent_buffer(ZERO, y)
     found = entry(x_dot, key) if not isinstance(key, slice) or not isinstance(x_dot, Tangent) else ZERO
     return dense(found, y) if numeric(y) else found
 
@@ -94,7 +98,7 @@ def view_like(result_dot: Any, result: Any, x: Any, x_dot: Any) -> Any:
         if shares and not have:
             return _same_view(result, x, x_dot)
         return result_dot.copy() if have and not shares else result_dot
-    if isinstance(result, (list, dict)) and result is not x and result_dot is x_dot:
+    if isinstance(result, (*LISTS, dict)) and result is not x and result_dot is x_dot:
         return type(result_dot)(result_dot)
     return result_dot
 
@@ -102,7 +106,7 @@ def view_like(result_dot: Any, result: Any, x: Any, x_dot: Any) -> Any:
 def unshared(result_dot: Any, result: Any, args: tuple[Any, ...], arg_dots: tuple[Any, ...]) -> Any:
     """The tangent of a result: in memory of its own where the result is, since both may be changed in place."""
     for x, x_dot in zip(args, arg_dots):
-        if isinstance(result, (list, dict)):
+        if isinstance(result, (*LISTS, dict)):
             if result_dot is x_dot and result is not x:
                 return type(result_dot)(result_dot)
         elif isinstance(result_dot, np.ndarray) and isinstance(x_dot, np.ndarray) and isinstance(x, np.ndarray):
@@ -144,14 +148,14 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
             if np.iscomplexobj(x_dot) and not np.iscomplexobj(made):
                 made = np.zeros_like(x, dtype=np.result_type(made, x_dot), subok=False)
             made[...] = x_dot
-    elif isinstance(x, list):
+    elif isinstance(x, LISTS):
         made = []
         seen[id(x)] = made
         made.extend(tangent_buffer(entry(x_dot, k), v, seen) for k, v in enumerate(x))
     elif isinstance(x, tuple):
         made = tuple(tangent_buffer(entry(x_dot, k), v, seen) for k, v in enumerate(x))
     elif isinstance(x, dict):
-        made = {}
+        made = DefaultDots() if isinstance(x, defaultdict) else {}
         seen[id(x)] = made
         made.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.items()})
     elif isinstance(x, Tangent):
@@ -237,11 +241,11 @@ def tangent_for(x_dot: Any, x: Any, what: str) -> Any:
         if not isinstance(x_dot, dict) or not set(x_dot) <= set(x):
             raise CotangentError(f"the tangent for {what} must be a dict with keys of the value")
         return {k: tangent_for(v, x[k], f"{what}[{k!r}]") for k, v in x_dot.items()}
-    if isinstance(x, (list, tuple)):
-        if not isinstance(x_dot, (list, tuple)) or len(x_dot) != len(x):
+    if isinstance(x, SEQUENCES):
+        if not isinstance(x_dot, SEQUENCES) or len(x_dot) != len(x):
             raise CotangentError(f"the tangent for {what} must be a sequence of {len(x)} tangents")
         parts = [tangent_for(d, v, f"{what}[{k}]") for k, (d, v) in enumerate(zip(x_dot, x))]
-        return parts if isinstance(x, list) else tuple(parts)
+        return parts if isinstance(x, LISTS) else tuple(parts)
     if isinstance(x_dot, Tangent):
         return x_dot
     if type(x_dot) is type(x) and has_fields(x):
@@ -262,9 +266,8 @@ def laid_out(x_dot: np.ndarray, x: np.ndarray) -> np.ndarray:
 def outward(y_dot: Any, y: Any) -> Any:
     """A tangent as it leaves through the public interface: explicit zeros, the structure of ``y``."""
     y_dot = unthunk(y_dot)
-    if isinstance(y, (list, tuple)):
-        parts = [outward(entry(y_dot, k), v) for k, v in enumerate(y)]
-        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+    if isinstance(y, SEQUENCES):
+        return remade(y, [outward(entry(y_dot, k), v) for k, v in enumerate(y)])
     if isinstance(y, dict):
         return {k: outward(entry(y_dot, k), v) for k, v in y.items()}
     if dataclasses.is_dataclass(y) and not isinstance(y, type) and isinstance(y_dot, (Tangent, AbstractZero)):
@@ -282,10 +285,10 @@ def originals_dot(value_dot: Any, value: Any, kept: tuple[Any, ...], given_dot: 
     twins: dict[int, Any] = {}
 
     def note(copy: Any, own_dot: Any) -> None:
-        if isinstance(copy, (list, tuple, dict)):
+        if isinstance(copy, CONTAINERS):
             for key in copy if isinstance(copy, dict) else range(len(copy)):
                 note(copy[key], entry(own_dot, key))
-        if isinstance(copy, (list, dict, np.ndarray)):
+        if isinstance(copy, (*LISTS, dict, np.ndarray)):
             twins[id(copy)] = own_dot
 
     for k, copy in enumerate(kept):

@@ -14,6 +14,7 @@ import numpy as np
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, stretch, unbroadcast, zeros
 from thunkad.runtime.complex import in_field_of
+from thunkad.runtime.containers import LISTS, SEQUENCES, DefaultDots
 from thunkad.runtime.cotangents import add, entry, like
 from thunkad.runtime.ducks import is_duck
 from thunkad.tangents import NO_TANGENT, ZERO
@@ -29,7 +30,7 @@ def elements_bar(parts: Any, x: Any) -> Any:
         return NO_TANGENT  # what these yield can't be perturbed
     missing = len(x) - len(parts) if hasattr(x, "__len__") else 0
     parts = [*parts, *[ZERO] * missing]
-    return like(parts, x) if isinstance(x, (list, tuple, np.ndarray)) else parts
+    return like(parts, x) if isinstance(x, (*SEQUENCES, np.ndarray)) else parts
 
 
 def elements_dot(x_dot: Any, x: Any) -> list[Any]:
@@ -37,6 +38,16 @@ def elements_dot(x_dot: Any, x: Any) -> list[Any]:
     if is_zero(x_dot) or isinstance(x, dict):
         return [ZERO] * len(x)
     return list(x_dot)
+
+
+def last_bar(y_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangents of all items of ``x``, of which ``y`` has only the last ones."""
+    return y_bar if is_zero(y_bar) else [*[ZERO] * (len(x) - len(y)), *y_bar]
+
+
+def last_of(dots: list[Any], count: int | None) -> list[Any]:
+    """The last ``count`` of some tangents."""
+    return dots if count is None else dots[max(len(dots) - count, 0) :]
 
 
 def _seconds(pairs: Any) -> Any:
@@ -240,6 +251,16 @@ def dict_dot(mapping_dot: Any, mapping: Any) -> Any:
     return {key: entry(pair_dot, 1) for (key, _), pair_dot in zip(mapping, mapping_dot)}
 
 
+def initial_bar(y_bar: Any, mapping: Any) -> Any:
+    """The cotangent of what a ``defaultdict`` begins with."""
+    return y_bar if is_zero(y_bar) else {key: y_bar[key] for key in mapping if key in y_bar}
+
+
+def default_dot(mapping_dot: Any) -> Any:
+    """The tangent of a ``defaultdict`` that begins as a copy of a dict."""
+    return DefaultDots() if is_zero(mapping_dot) else DefaultDots(mapping_dot)
+
+
 def values_bar(y_bar: Any, mapping: dict[Any, Any]) -> dict[Any, Any]:
     """The cotangent of ``mapping`` from those of its values, in order."""
     return dict(zip(mapping, y_bar))
@@ -281,7 +302,7 @@ def part_bar(y_bar: Any, x: Any, start: int) -> Any:
 
 
 def _like_plain(x: Any, parts: list[Any]) -> Any:
-    return parts if isinstance(x, list) else tuple(parts)
+    return parts if isinstance(x, LISTS) else tuple(parts)
 
 
 def concatenated_dot(a: Any, a_dot: Any, b: Any, b_dot: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections import deque
 from collections.abc import KeysView
 from typing import Any
 
@@ -18,6 +19,7 @@ from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import check_read, check_write
 from thunkad.runtime.chosen import METHODS, owner_of
+from thunkad.runtime.containers import CONTAINERS, SEQUENCES, remade
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.indexing import assigned_last
 from thunkad.runtime.subclasses import check_contents
@@ -42,7 +44,7 @@ class Shadows:
         else."""
         if isinstance(x, np.ndarray):
             return self._array(x)
-        if isinstance(x, (list, tuple)):
+        if isinstance(x, SEQUENCES):
             return self._container(x, lambda: [ZERO] * len(x))
         if isinstance(x, dict) or (hasattr(x, "__dict__") and not isinstance(x, type)) or hasattr(type(x), "__slots__"):
             return self._container(x, dict) if not isinstance(x, (tuple, float, int, complex, np.generic)) else ZERO
@@ -97,7 +99,7 @@ class Shadows:
         elif isinstance(x, np.ndarray):
             shadow = self._array(x)
             shadow += np.real(x_bar) if np.iscomplexobj(x_bar) and shadow.dtype.kind == "f" else x_bar
-        elif isinstance(x, (list, tuple)):
+        elif isinstance(x, SEQUENCES):
             check_contents(x)
             if len(x) != len(x_bar):
                 raise CotangentError(f"a cotangent with {len(x_bar)} entries was made for a sequence of {len(x)}")
@@ -143,16 +145,18 @@ class Shadows:
         if isinstance(item, FUNCTIONS):
             item_bar = self._numbers_held(item, item_bar)
         if not isinstance(item, VALUES) and (
-            isinstance(item, (np.ndarray, list, tuple, dict, Then)) or isinstance(item_bar, Tangent)
+            isinstance(item, (np.ndarray, *CONTAINERS, Then)) or isinstance(item_bar, Tangent)
         ):
             self.add(item, item_bar)
             return
-        if isinstance(key, int) and not isinstance(x, (list, tuple, dict, Then)):
+        if isinstance(key, int) and not isinstance(x, (*CONTAINERS, Then)):
             raise UnsupportedSyntaxError(
                 f"items of an object of class {type(x).__name__}, which is no container or array, are differentiated",
                 hint="give the class a method that returns a list of its items, and iterate over that",
             )
         if isinstance(key, str) and not isinstance(x, (dict, Then)):
+            if isinstance(x, deque):
+                return  # its greatest length
             if key in getattr(type(x), "_fields", ()):
                 key = type(x)._fields.index(key)  # type: ignore[attr-defined]
             else:
@@ -237,7 +241,7 @@ class Shadows:
             found = shadow.copy()
             shadow[...] = 0
             return found
-        if isinstance(x, (list, tuple, dict, Then)):
+        if isinstance(x, (*CONTAINERS, Then)):
             return add(x_bar, self._moved(x))
         if isinstance(x, functools.partial):
             func, named, slots = self.of(x), self.of(x.keywords), self.of(x.args)
@@ -265,7 +269,7 @@ class Shadows:
         if isinstance(x, Then):
             owner, entries = x.x, x.entries
         else:
-            owner, entries = x, x if isinstance(x, (list, tuple, dict)) else fields_of(x)
+            owner, entries = x, x if isinstance(x, CONTAINERS) else fields_of(x)
         if any(owner is y for y in within):
             return ZERO
         slots, within = self.of(owner), (*within, owner)
@@ -290,7 +294,7 @@ class Shadows:
         return self.number_part(x, x_bar)
 
     def _moved_item(self, item: Any, slot: Any, within: tuple[Any, ...] = ()) -> Any:
-        if isinstance(item, (list, tuple, dict, Then)) or (id(item) in self._containers and not callable(item)):
+        if isinstance(item, (*CONTAINERS, Then)) or (id(item) in self._containers and not callable(item)):
             return self._moved(item, within)
         if not isinstance(item, np.ndarray) or item.dtype.kind not in "fc":
             return slot
@@ -333,12 +337,8 @@ class Shadows:
         if isinstance(x, Then):
             return self._collect_then(x)
         slots = self.of(x)
-        if isinstance(x, (list, tuple)):
-            return (
-                type(x)(self._collected(x, slots, k, v) for k, v in enumerate(x))
-                if not hasattr(x, "_fields")
-                else type(x)(*(self._collected(x, slots, k, v) for k, v in enumerate(x)))
-            )
+        if isinstance(x, SEQUENCES):
+            return remade(x, (self._collected(x, slots, k, v) for k, v in enumerate(x)))
         if isinstance(x, dict):
             return {k: self._collected(x, slots, k, v) for k, v in x.items()}
         if isinstance(slots, dict):
@@ -355,12 +355,10 @@ class Shadows:
             found = {k: self._collected(x.x, slots, k, v) for k, v in x.entries.items()}
             return found if isinstance(x.x, dict) else Tangent(type(x.x), found)
         parts = [self._collected(x.x, slots, k, v) for k, v in enumerate(x.entries)]
-        return type(x.x)(*parts) if hasattr(x.x, "_fields") else type(x.x)(parts)
+        return remade(x.x, parts)
 
     def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
-        if isinstance(value, (np.ndarray, list, tuple, dict, Then)) or (
-            hasattr(value, "__dict__") and not callable(value)
-        ):
+        if isinstance(value, (np.ndarray, *CONTAINERS, Then)) or (hasattr(value, "__dict__") and not callable(value)):
             return self.collect(value)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
 
@@ -406,8 +404,8 @@ def keep(x: Any) -> Any:
     """A copy of a value that may be overwritten before the reverse sweep reads it."""
     if isinstance(x, np.ndarray):
         return x.copy()
-    if type(x) in (list, tuple):
-        return type(x)(keep(v) for v in x)
+    if type(x) in SEQUENCES:
+        return remade(x, (keep(v) for v in x))
     if type(x) is dict:
         return {k: keep(v) for k, v in x.items()}
     return x
@@ -435,14 +433,14 @@ class Then:
 
 def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
     """``x`` as it is now, so that its cotangent can be taken apart after it was changed."""
-    if isinstance(x, METHODS) and isinstance(x.__self__, (list, dict)):
+    if isinstance(x, METHODS) and isinstance(x.__self__, CONTAINERS):
         return then(x.__self__, seen)  # whose cotangent that of the method is
     if isinstance(x, (np.ndarray, *VALUES, str, bytes, type(None), type)):
         return x
     seen = {} if seen is None else seen
     if id(x) in seen:
         return seen[id(x)]
-    if isinstance(x, (list, tuple)):
+    if isinstance(x, SEQUENCES):
         made = seen[id(x)] = Then(x, [])
         made.entries.extend(then(v, seen) for v in x)
         return made
@@ -458,8 +456,8 @@ def structure(x: Any) -> Any:
     """Containers copied, what they hold as it is: how an argument was before it is changed in place."""
     if isinstance(x, tuple):
         return x  # what it holds is what it held
-    if type(x) is list:
-        return [structure(v) for v in x]
+    if type(x) in (list, deque):
+        return remade(x, (structure(v) for v in x))
     if type(x) is dict:
         return {k: structure(v) for k, v in x.items()}
     return x
@@ -467,7 +465,7 @@ def structure(x: Any) -> Any:
 
 def shallow(x: Any) -> Any:
     """A list or dict copied, with the very things that it holds."""
-    return list(x) if type(x) is list else dict(x) if type(x) is dict else x
+    return remade(x, x) if type(x) in (list, deque) else dict(x) if type(x) is dict else x
 
 
 def shares(a: Any, *others: Any) -> bool:

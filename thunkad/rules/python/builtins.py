@@ -28,6 +28,8 @@ from thunkad.runtime.elements import (
     extremum,
     extremum_bars,
     extremum_dot,
+    last_bar,
+    last_of,
     number_dot,
     shaped_like,
     sorted_bar,
@@ -61,6 +63,7 @@ _DISCRETE = (
 )
 non_differentiable(*(getattr(builtins, name) for name in _DISCRETE.split() if hasattr(builtins, name)))
 linear(shaped_like, sum_bar, sum_start_bar, extremum_bars, elements_bar, enumerate_bar, zip_bars, sorted_bar, dict_bar)
+linear(last_bar, last_of)
 for _set in (set, frozenset):  # what they hold was no number when they were made
     non_differentiable(_set.intersection, _set.difference, _set.issubset, _set.issuperset, _set.isdisjoint, _set.copy)
 non_differentiable(float.is_integer, float.hex, float.as_integer_ratio, int.bit_length, int.bit_count, int.to_bytes)
@@ -142,7 +145,6 @@ def power_modulo(base, exp, mod):
 
 non_differentiable(power_modulo)
 refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
-refuse("use a list", collections.deque)
 refuse("look names up in a list of dicts, the last one first", collections.ChainMap)
 refuse("it shows the memory of an array; use the array", memoryview)
 _BY_INDEX = "use loops, or go through indices with it: for i, j in itertools.{}(range(len(x)), …)"
@@ -242,6 +244,21 @@ def _(iterable=()):
 @frule(list)
 def _(iterable=(), *, iterable_dot):
     return list(iterable), elements_dot(iterable_dot, iterable)
+
+
+@rrule(collections.deque)
+def _(iterable=(), maxlen=None):
+    y = collections.deque(iterable, maxlen)
+
+    def pullback(y_bar):
+        return thunk(lambda: elements_bar(last_bar(y_bar, iterable, y), iterable)), NoTangent()
+
+    return y, pullback
+
+
+@frule(collections.deque)
+def _(iterable=(), maxlen=None, *, iterable_dot):
+    return collections.deque(iterable, maxlen), last_of(elements_dot(iterable_dot, iterable), maxlen)
 
 
 @rrule(set)

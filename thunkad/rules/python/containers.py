@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict, deque
 from typing import Any
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
@@ -23,9 +24,10 @@ from thunkad.tangents import NoTangent, thunk
 
 linear(default_bar, found_bar, items_bar, split_starred_bar, values_bar)
 non_differentiable(*(getattr(owner, name) for owner in (str, bytes) for name in dir(owner) if not name.startswith("_")))
-non_differentiable(dict.keys, list.index, list.count, tuple.index, tuple.count, range.index, range.count)
-non_differentiable(*(owner.__contains__ for owner in (dict, list, tuple, set, frozenset, range, str)))
-non_differentiable(*(owner.__len__ for owner in (dict, list, tuple, set, frozenset, range, str)))
+non_differentiable(dict.keys, OrderedDict.keys)
+non_differentiable(*(getattr(owner, name) for owner in (list, tuple, deque, range) for name in ("index", "count")))
+non_differentiable(*(owner.__contains__ for owner in (dict, list, tuple, deque, set, frozenset, range, str)))
+non_differentiable(*(owner.__len__ for owner in (dict, list, tuple, deque, set, frozenset, range, str)))
 
 
 @alternative(operator.or_, types=(dict, dict))
@@ -49,9 +51,10 @@ def _(self, key, default=None, *, self_dot, default_dot):
     return dict.get(self, key, default), found_dot(self, key, self_dot, default_dot)
 
 
+@rrule(OrderedDict.items)
 @rrule(dict.items)
 def _(self):
-    y = list(dict.items(self))
+    y = list(self.items())
 
     def pullback(y_bar):
         return (thunk(lambda: items_bar(y_bar, self)),)
@@ -59,14 +62,16 @@ def _(self):
     return y, pullback
 
 
+@frule(OrderedDict.items)
 @frule(dict.items)
 def _(self, *, self_dot):
-    return list(dict.items(self)), items_dot(self_dot, self)
+    return list(self.items()), items_dot(self_dot, self)
 
 
+@rrule(OrderedDict.values)
 @rrule(dict.values)
 def _(self):
-    y = list(dict.values(self))
+    y = list(self.values())
 
     def pullback(y_bar):
         return (thunk(lambda: values_bar(y_bar, self)),)
@@ -74,14 +79,16 @@ def _(self):
     return y, pullback
 
 
+@frule(OrderedDict.values)
 @frule(dict.values)
 def _(self, *, self_dot):
-    return list(dict.values(self)), values_dot(self_dot, self)
+    return list(self.values()), values_dot(self_dot, self)
 
 
+@rrule(OrderedDict.copy)
 @rrule(dict.copy)
 def _(self):
-    y = dict.copy(self)
+    y = self.copy()
 
     def pullback(y_bar):
         return (y_bar,)
@@ -89,9 +96,10 @@ def _(self):
     return y, pullback
 
 
+@frule(OrderedDict.copy)
 @frule(dict.copy)
 def _(self, *, self_dot):
-    return dict.copy(self), self_dot
+    return self.copy(), self_dot
 
 
 @rrule(list.copy)
@@ -107,6 +115,21 @@ def _(self):
 @frule(list.copy)
 def _(self, *, self_dot):
     return list.copy(self), self_dot
+
+
+@rrule(deque.copy)
+def _(self):
+    y = deque.copy(self)
+
+    def pullback(y_bar):
+        return (y_bar,)
+
+    return y, pullback
+
+
+@frule(deque.copy)
+def _(self, *, self_dot):
+    return deque.copy(self), self_dot
 
 
 @rrule(split_starred)

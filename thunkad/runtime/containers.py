@@ -1,0 +1,44 @@
+"""Python's sequences and dicts, by what they have in common."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterable
+from typing import Any
+
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.chosen import owner_of
+
+SEQUENCES = (list, tuple, deque)
+CONTAINERS = (*SEQUENCES, dict)
+#: Sequences that can be changed in place; the cotangent or tangent of one is a list.
+LISTS = (list, deque)
+
+
+def remade(x: Any, items: Iterable[Any]) -> Any:
+    """A sequence of the sort of ``x`` with these items."""
+    if type(x) is deque:
+        return deque(items, x.maxlen)
+    return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+
+
+def ordered_dict(mapping: Any) -> Any:
+    """``collections.OrderedDict(mapping)``"""
+    return OrderedDict(mapping)
+
+
+def default_dict(mapping: Any, factory: Any) -> Any:
+    """``collections.defaultdict(factory, mapping)``, unless ``factory`` may hold something that is differentiated."""
+    held = (owner_of(factory), *(factory.args if isinstance(factory, functools.partial) else ()))
+    if not all(x is None or isinstance(x, (int, str, type, types.ModuleType)) for x in held):
+        raise UnsupportedSyntaxError(
+            "a defaultdict whose missing values are made of a variable that is differentiated is not supported",
+            hint="use d.setdefault(key, value), or test for the key: if key not in d: d[key] = value",
+        )
+    return defaultdict(factory, mapping)
+
+
+class DefaultDots(dict[Any, Any]):
+    """The tangent of a ``defaultdict``: what that makes of itself is new, and has a new tangent."""
