@@ -131,10 +131,10 @@ def test_no_source() -> None:
 
 
 def test_an_opaque_callee_says_what_to_do() -> None:
-    import operator
+    import struct
 
     def f(x: Any) -> Any:
-        return operator.methodcaller("__pow__", 2)(x)
+        return struct.unpack("d", struct.pack("d", x))[0]
 
     with pytest.raises((NoRuleError, UnsupportedSyntaxError)) as caught:
         ad.grad(f)(2.0)
