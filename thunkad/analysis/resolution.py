@@ -16,7 +16,7 @@ import numpy as np
 from thunkad.analysis.binding import bind_call
 from thunkad.analysis.call_sites import CallSites
 from thunkad.analysis.hollow import is_hollow, unbound_at_heads
-from thunkad.analysis.sites import Context, Site, path_of, weaken
+from thunkad.analysis.sites import Context, Site, path_of, weaken, weaken_entries
 from thunkad.analysis.special import (
     IN_PLACE,
     UNARY,
@@ -58,14 +58,22 @@ from thunkad.runtime.unbound import Unbound
 class Run(CallSites):
     """One abstract run over a function in normal form; :func:`thunkad.analysis.resolve.resolve` repeats it."""
 
-    def __init__(self, function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> None:
+    def __init__(
+        self,
+        function: n.Function,
+        owner: Any,
+        params: dict[str, Kind],
+        context: Context,
+        unsure: frozenset[str] = frozenset(),  # names whose contents are changed under another name or by a callee
+        private: frozenset[str] = frozenset(),  # those of containers of which that holds for the entries alone
+    ) -> None:
         self.function, self.owner, self.context = function, owner, context
         self.kinds: dict[str, Kind | None] = dict(params)
         self.sites: dict[int, Site] = {}
         self.result: Kind | None = None
         self.hollow: set[str] = unbound_at_heads(function)
         self.direct: dict[str, n.Closure] = {}
-        self.unsure: frozenset[str] = frozenset()  # names whose contents are changed under another name or by a callee
+        self.unsure, self.private = unsure, private
         self.classes: set[str] = set()  # names that are bound to the class of something
         self.handed: dict[n.Handover, Kind | None] = {}  # what arms of a forward sweep hand over
         self.generators: dict[int, n.Assign] = {}  # calls of generator functions, by identity
@@ -86,7 +94,7 @@ class Run(CallSites):
 
     def bind(self, name: str, kind: Kind | None) -> None:
         if name in self.unsure and kind is not None:
-            kind = weaken(kind)
+            kind = weaken_entries(kind) if name in self.private else weaken(kind)
         old = self.kinds.get(name)
         new = join(old, kind)
         if new != old:

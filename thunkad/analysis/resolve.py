@@ -12,6 +12,7 @@ from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.checkpoints import with_segments
 from thunkad.analysis.generators import kept_generators, with_objects
 from thunkad.analysis.named_attributes import with_plain_attributes
+from thunkad.analysis.private import private_containers
 from thunkad.analysis.protocols import by_protocol
 from thunkad.analysis.resolution import Run
 from thunkad.analysis.sequences import with_arrays
@@ -39,7 +40,25 @@ def _resolved(
     function: n.Function, owner: Any, params: dict[str, Kind], context: Context
 ) -> tuple[Resolved, dict[int, n.Assign]]:
     """``function`` resolved, and the calls of generator functions in it that give lists."""
-    run = _settled(Run(function, owner, params, context))
+    unsure = private = frozenset[str]()
+    while True:
+        weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
+        written, run = _in_protocols(Run(function, owner, weakened, context, unsure, private))
+        known = {k: v for k, v in run.kinds.items() if v is not None}
+        found = Resolved(written, owner, known, run.sites, run.result or Known(None), run.hollow)
+        found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
+        if unsure and written is function:
+            return found, run.generators
+        more = changed_elsewhere(found)
+        if more <= unsure:
+            return found, run.generators
+        function, unsure, private = written, unsure | more, private_containers(found)
+
+
+def _in_protocols(run: Run) -> tuple[n.Function, Run]:
+    """The function of ``run`` with the protocols of its objects written out, as far as their kinds are known."""
+    context, params = run.context, dict(run.kinds)
+    function, run = run.function, _settled(run)
     for _ in range(3):  # a loop inside of one may only be known to be one then
         written = by_protocol(
             function, run.iterated, run.sites, context.suspends, context.computed, context.writes_late
@@ -48,23 +67,8 @@ def _resolved(
         if written is function:
             break
         function = written
-        run = _settled(Run(function, owner, params, context))
-    found = Resolved(
-        function, owner, {k: v for k, v in run.kinds.items() if v is not None}, run.sites, hollow=run.hollow
-    )
-    found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
-    unsure = changed_elsewhere(found)
-    if not unsure:
-        found.result = run.result or Known(None)
-        return found, run.generators
-    weakened = {p: weaken(k) if p in unsure else k for p, k in params.items()}
-    again = Run(function, owner, weakened, context)
-    again.unsure = unsure
-    run = _settled(again)
-    kinds = {k: v for k, v in run.kinds.items() if v is not None}
-    found = Resolved(function, owner, kinds, run.sites, run.result or Known(None), run.hollow)
-    found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
-    return found, run.generators
+        run = _settled(Run(function, run.owner, params, context, run.unsure, run.private))  # type: ignore[arg-type]
+    return function, run
 
 
 def _settled(run: Run) -> Run:

@@ -115,6 +115,16 @@ def weaken(kind: Kind) -> Kind:
     return kind
 
 
+def weaken_entries(kind: Kind) -> Kind:
+    """What is still known of a container after others may have changed the objects in it, but not the container."""
+    if isinstance(kind, Sequence) and kind.item is not None:
+        return Sequence(weaken(kind.item), kind.cls)
+    if isinstance(kind, Mapping):
+        entries = kind.entries and tuple((key, weaken(k)) for key, k in kind.entries)
+        return Mapping(entries, kind.value and weaken(kind.value))
+    return kind
+
+
 #: Owners whose attributes are read without running code of the user's.
 _READABLE = (types.ModuleType, type, np.random.RandomState, np.random.Generator, random.Random)
 
