@@ -21,7 +21,7 @@ _READERS = tuple(
 )
 #: Methods that only read, and methods of lists that :meth:`thunkad.analysis.resolution.Run.grown` follows.
 _FOLLOWED = frozenset(
-    ("count", "get", "index", "items", "keys", "values", "append", "insert", "pop", "remove", "reverse", "sort", "clear")
+    "count get index items keys values append insert pop remove reverse sort clear".split()
 )
 
 

@@ -7,6 +7,7 @@ handed those of its run.
 from __future__ import annotations
 
 import contextvars
+import dataclasses
 import inspect
 import types
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.aliases import VIEWS, Sharing
-from thunkad.analysis.constructors import init_of
+from thunkad.analysis.constructors import init_of, is_generated
 from thunkad.analysis.sites import Site, weaken
 from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_nested
@@ -110,6 +111,26 @@ class SharedPull(Pull):
                 by_name[p] = add(by_name.get(p, ZERO), shadows.numbers(given, ZERO))
         return by_name
 
+    def construct(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+        value, back = super().construct(cls, args, kwargs)
+        if not is_made_of_fields(value):
+            return value, back
+
+        def through(value_bar: Any) -> Cotangents:
+            shadows = running.get()
+            if not isinstance(unthunk(value_bar), AbstractZero):
+                shadows.add(value, value_bar)
+            slots = shadows.of(value)
+            if isinstance(slots, list):
+                taken: Any = tuple(slots)
+                slots[:] = [ZERO] * len(slots)
+            else:
+                taken = Tangent(cls, dict(slots))
+                slots.clear()
+            return back(taken)
+
+        return value, through
+
     def made_by_init(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         value: Any = object.__new__(cls)
         _, back = self.whole(init_of(cls), (value, *args), kwargs)
@@ -196,6 +217,14 @@ class SharedPull(Pull):
             return of_callee, whole, named
 
         return value, through
+
+
+def is_made_of_fields(x: Any) -> bool:
+    """Whether the class of ``x`` makes its objects of values for their fields."""
+    cls = type(x)
+    if isinstance(x, tuple):
+        return hasattr(cls, "_fields")
+    return cls is types.SimpleNamespace or (dataclasses.is_dataclass(cls) and is_generated(init_of(cls)))
 
 
 def is_plain_attribute(x: Any, name: str, written: bool) -> bool:
