@@ -177,7 +177,10 @@ class Thunk:
         return np.array(self.force(), dtype=dtype, copy=copy) if copy else np.asarray(self.force(), dtype=dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return getattr(ufunc, method)(*(unthunk(x) for x in inputs), **kwargs)
+        values = [unthunk(x) for x in inputs]
+        if method == "__call__" and any(isinstance(x, AbstractZero) for x in values):
+            return _of_zeros(ufunc, values, **kwargs)
+        return getattr(ufunc, method)(*values, **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return func(*_unthunk_inside(args), **_unthunk_inside(kwargs))
@@ -189,6 +192,22 @@ class Thunk:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._value!r})" if self.forced else f"{type(self).__name__}(<not forced>)"
+
+
+def _of_zeros(ufunc: Any, values: list[Any], out: Any = (None,), **kwargs: Any) -> Any:
+    """What an operator that NumPy took for its own gives where thunks turn out to be zero tangents."""
+    import operator
+
+    names = {"subtract": "sub", "multiply": "mul", "divide": "truediv", "negative": "neg"}
+    of_python = getattr(operator, names.get(ufunc.__name__, ufunc.__name__), None)
+    if of_python is None or kwargs:
+        return ufunc(*values, out=out, **kwargs)  # which says what is wrong
+    found = of_python(*values)
+    if out[0] is None:
+        return found
+    if found is not out[0]:
+        out[0][...] = 0 if isinstance(found, AbstractZero) else found
+    return out[0]
 
 
 def _unthunk_inside(x: Any) -> Any:

@@ -4,13 +4,42 @@ from __future__ import annotations
 
 from choosing import Chooser
 
-PRELUDE = """\
+POINTS = [
+    """\
 class Point:
     def __init__(self, x, w):
         self.x = x
         self.w = w
         self.seen = []
+""",
+    """\
+from dataclasses import dataclass, field
 
+@dataclass
+class Point:
+    x: float
+    w: object
+    seen: list = field(default_factory=list)
+""",
+]
+PAIRS = [
+    """\
+class Pair:
+    __slots__ = ("first", "second")
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+""",
+    """\
+from dataclasses import dataclass
+
+@dataclass(slots=True)
+class Pair:
+    first: float
+    second: float
+""",
+]
+METHODS = """
     def move(self, dx):
         self.x = self.x + dx * 0.5
         return self.x
@@ -26,12 +55,8 @@ class Point:
     def size(self):
         return np.sum(self.w * self.w)
 
-class Pair:
-    __slots__ = ("first", "second")
-
-    def __init__(self, first, second):
-        self.first, self.second = first, second
-
+"""
+FUNCTIONS = """
 def shift(p, by):
     p.x += by
     return p
@@ -150,4 +175,5 @@ class Maker:
             "np.sum(rows[-1]) * p.size + np.sum(d['w']) + boxes[-1].x",
         ])  # fmt: skip
         body = [*first, *self.block(2), *self.block(1), f"return {result}"]
-        return PRELUDE + "def f(a, b, u, v):\n" + "\n".join("    " + line for line in body) + "\n"
+        classes = self.pick(POINTS) + METHODS + self.pick(PAIRS)
+        return classes + FUNCTIONS + "def f(a, b, u, v):\n" + "\n".join("    " + line for line in body) + "\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import thunkad as ad
@@ -36,3 +38,22 @@ def test_a_method_that_takes_its_arguments_collected_has_a_zero_for_all_of_them(
     x_bar, x_bar_dot = ad.jvp(ad.grad(f), (x.copy(), x, s), (np.ones(4), x, 1.0))
     np.testing.assert_allclose(x_bar, [2 * s**2 * x[0] + s, 2 * s**2 * x[1], 2 * x[2], 2 * x[3]])
     np.testing.assert_allclose(x_bar_dot, [2 * s**2 + 4 * s * x[0] + 1, 2 * s**2 + 4 * s * x[1], 2, 2])
+
+
+@pytest.mark.parametrize("x", [np.float64(2.0), np.float32(2.0), 2.0, np.array([1.0, 2.0]), np.array(2.0)])
+def test_thunks_that_turn_out_to_be_zero_in_operators_of_numpy(x: Any) -> None:
+    zero = ad.Thunk(ad.ZeroTangent)
+    for found in (x + zero, zero + x, x - zero):
+        np.testing.assert_array_equal(found, x)
+    np.testing.assert_array_equal(zero - x, -x)
+    for product in (x * zero, zero * x, zero / x, -zero):
+        assert isinstance(ad.unthunk(product), ad.ZeroTangent)
+    y = np.array([1.0, 2.0])
+    same = y
+    y += zero
+    assert y is same
+    np.testing.assert_array_equal(y, [1.0, 2.0])
+    y *= zero
+    np.testing.assert_array_equal(same, [0.0, 0.0])
+    with pytest.raises(TypeError):
+        np.arctan2(x, zero)

@@ -20,9 +20,7 @@ _READERS = tuple(
     for name in "all any bool enumerate isinstance len list max min print reversed sorted sum tuple zip".split()
 )
 #: Methods that only read, and methods of lists that :meth:`thunkad.analysis.resolution.Run.grown` follows.
-_FOLLOWED = frozenset(
-    "count get index items keys values append insert pop remove reverse sort clear".split()
-)
+_FOLLOWED = frozenset("count get index items keys values append insert pop remove reverse sort clear".split())
 
 
 def private_containers(resolved: Resolved) -> frozenset[str]:
