@@ -25,9 +25,6 @@ load_library()
 IDS = [f"{name_of(s.function)}-{k}" for k, s in enumerate(SAMPLES)]
 DIRECT = [pytest.param(s, id=i) for s, i in zip(SAMPLES, IDS) if not s.composed]
 
-#: Results whose precision is double whatever the arguments are.
-ALWAYS_DOUBLE = {"np.i0", "scipy.special.log1p"}
-
 
 def test_every_function_has_a_sample():
     have = {id(s.function) for s in SAMPLES} | {s.function for s in SAMPLES if callable(s.function)}
@@ -148,31 +145,6 @@ def test_compiled_against_differences(sample):
         loose = any(name in sample.method for name in ("float32", "float16", "complex64"))
         rtol, atol = (2e-2, 2e-2) if loose else (1e-5, 1e-7)
         np.testing.assert_allclose(as_numbers(at(bars, path), leaf), want, rtol=rtol, atol=atol)
-
-
-def single(value):
-    """``value`` with single precision, None if it has no double."""
-    if isinstance(value, np.ndarray) and value.dtype == np.float64:
-        return value.astype(np.float32)
-    return value.astype(np.complex64) if isinstance(value, np.ndarray) and value.dtype == np.complex128 else value
-
-
-@pytest.mark.parametrize(
-    "sample",
-    [p for p in DIRECT if isinstance(p.values[0].args[0], np.ndarray) and p.values[0].args[0].dtype.kind in "fc"],
-)
-def test_single_precision_stays_single(sample):
-    args = tuple(map(single, sample.args))
-    value = sample.function(*copied(args), **sample.kwargs)
-    if any(
-        isinstance(v, (np.ndarray, np.generic)) and v.dtype in (np.float64, np.complex128) for _, v in leaves(value)
-    ):
-        return  # NumPy itself computes in double precision
-    value, pullback = ad.vjp(function_of(sample), *args)
-    for argument, bar in zip(args, tuple.__iter__(pullback(random_tangents(value, np.random.default_rng(0))))):
-        if isinstance(argument, np.ndarray) and argument.dtype.kind in "fc":
-            bar = unthunk_all(bar)
-            assert isinstance(bar, AbstractZero) or bar.dtype == argument.dtype
 
 
 def test_samples_are_imported_once():

@@ -97,3 +97,171 @@ def test_callee_found_when_the_code_runs():
         warnings.simplefilter("error")
         (x_bar,) = ad.vjp(f, np.arange(3.0))[1](1.0j)
     np.testing.assert_allclose(x_bar, 4.0 * np.arange(3.0))
+
+
+# A user's rule is sent a real cotangent for a real result, however the rule is called.
+
+
+def _power(z):
+    return np.sum(np.abs(np.fft.fft(z)) ** 2)
+
+
+def _power_and_phase(z):
+    return np.abs(z), z / np.abs(z)
+
+
+def _named(z):
+    return {"power": np.abs(z) ** 2, "turned": 1j * z}
+
+
+def _sum_of_moduli(*zs):
+    return sum(np.abs(z) for z in zs)
+
+
+def pasted_power(z):
+    return _power(z)
+
+
+def called_power(z):
+    return _power(z)
+
+
+def known_power(z):
+    return _power(z)
+
+
+def lazy_power(z):
+    return _power(z)
+
+
+def parts(z):
+    return _power_and_phase(z)
+
+
+def named(z):
+    return _named(z)
+
+
+def moduli(*zs):
+    return _sum_of_moduli(*zs)
+
+
+def _needs_real(y_bar):
+    assert not np.iscomplexobj(y_bar)
+    return y_bar
+
+
+@ad.rrule(pasted_power)
+def _(z):
+    y = pasted_power(z)
+
+    def pullback(y_bar):
+        return ad.thunk(lambda: np.fft.ifft(2 * len(z) * _needs_real(y_bar) * np.fft.fft(z)))
+
+    return y, pullback
+
+
+@ad.rrule(called_power)
+def _(z):
+    def pullback(y_bar):
+        if np.iscomplexobj(z):
+            return (np.fft.ifft(2 * len(z) * _needs_real(y_bar) * np.fft.fft(z)),)
+        return (np.real(np.fft.ifft(2 * len(z) * _needs_real(y_bar) * np.fft.fft(z))),)
+
+    return called_power(z), pullback
+
+
+@ad.rrule(known_power)
+def _(z):
+    y = np.sum(np.abs(np.fft.fft(z)) ** 2)
+
+    def pullback(y_bar):
+        return ad.thunk(lambda: np.fft.ifft(2 * len(z) * _needs_real(y_bar) * np.fft.fft(z)))
+
+    return y, pullback
+
+
+@ad.rrule(lazy_power, keep_thunks=True)
+def _(z):
+    def pullback(y_bar):
+        return (ad.thunk(lambda: np.fft.ifft(2 * len(z) * _needs_real(ad.unthunk(y_bar)) * np.fft.fft(z))),)
+
+    return lazy_power(z), pullback
+
+
+@ad.rrule(parts)
+def _(z):
+    r, u = parts(z)
+
+    def pullback(y_bar):
+        r_bar, u_bar = y_bar
+        return (_needs_real(r_bar) * u + (u_bar - u * np.real(np.conj(u) * u_bar)) / r,)
+
+    return (r, u), pullback
+
+
+@ad.rrule(named)
+def _(z):
+    def pullback(y_bar):
+        return (2 * z * _needs_real(y_bar["power"]) - 1j * y_bar["turned"],)
+
+    return named(z), pullback
+
+
+@ad.rrule(moduli)
+def _(*zs):
+    def pullback(y_bar):
+        return (tuple(_needs_real(y_bar) * z / np.abs(z) for z in zs),)
+
+    return moduli(*zs), pullback
+
+
+def _in_a_loop(z):
+    total = 0.0
+    for k in range(2):
+        total = total + pasted_power(z * (k + 1)) * 1j
+    return total
+
+
+def _of_both_names(z):
+    found = named(z)
+    return found["power"] * (1 + 2j) + found["turned"]
+
+
+def _choose(fs, z):
+    return fs[len(z) - 3](z)
+
+
+BY_USERS = {
+    "pasted": (lambda z: pasted_power(z) * (1 + 2j), lambda z: _power(z) * (1 + 2j)),
+    "called": (lambda z: called_power(z) * (1 + 2j), lambda z: _power(z) * (1 + 2j)),
+    "pasted, of a known field": (lambda z: known_power(z) * (1 + 2j), lambda z: _power(z) * (1 + 2j)),
+    "keeps thunks": (lambda z: lazy_power(z) * (1 + 2j), lambda z: _power(z) * (1 + 2j)),
+    "found when the code runs": (lambda z: _choose([pasted_power], z) * (1 + 2j), lambda z: _power(z) * (1 + 2j)),
+    "in a loop": (_in_a_loop, lambda z: 5j * _power(z)),
+    "two results": (
+        lambda z: parts(z)[0] * (1 + 2j) + parts(z)[1],
+        lambda z: np.abs(z) * (1 + 2j) + z / np.abs(z),
+    ),
+    "named results": (
+        _of_both_names,
+        lambda z: np.abs(z) ** 2 * (1 + 2j) + 1j * z,
+    ),
+    "of any number": (
+        lambda z: moduli(z, 2 * z) * (1 + 2j),
+        lambda z: 3 * np.abs(z) * (1 + 2j),
+    ),
+}
+
+
+@pytest.mark.parametrize("z", [X[0], np.real(X[0])], ids=["complex", "real"])
+@pytest.mark.parametrize("name", BY_USERS)
+def test_rules_of_users_are_sent_real_cotangents(name, z):
+    by_rule, plain = BY_USERS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y, pullback = ad.vjp(by_rule, z)
+        y_bar = RNG.standard_normal(np.shape(y)) + 1j * RNG.standard_normal(np.shape(y))
+        (z_bar,), (wanted,) = pullback(y_bar), ad.vjp(plain, z)[1](y_bar)
+    np.testing.assert_allclose(z_bar, wanted, rtol=1e-12)
+    assert np.asarray(z_bar).dtype == z.dtype

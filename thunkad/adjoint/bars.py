@@ -14,9 +14,11 @@ from thunkad.kinds.lattice import Kind, Num, Sequence
 from thunkad.records import record, replace
 from thunkad.runtime import arrays, cotangents
 from thunkad.runtime.accumulate import accumulate, summed
+from thunkad.runtime.complex import in_field_of
 from thunkad.tangents import ZERO
 
 ZEROS = n.Ref("zeros", arrays.zeros)
+IN_FIELD_OF = n.Ref("in_field_of", in_field_of)
 ADD = n.Ref("add", cotangents.add)
 OWN = n.Ref("own", cotangents.own)
 EXPAND = n.Ref("expand", arrays.expand)
@@ -132,6 +134,12 @@ class Bars:
             self.emit(n.Assign(name, seed))
             return n.Name(name)
         return seed
+
+    def in_field(self, seed: n.Expr, x: str) -> n.Expr:
+        """``seed``, the cotangent of ``x``, as a rule that the library did not write takes it: real where ``x`` is."""
+        name = self.names.new(self.bar_name(x))
+        self.emit(n.Assign(name, n.Call(IN_FIELD_OF, (seed, n.Name(x)))))
+        return n.Name(name)
 
     def as_atom(self, e: n.Expr) -> n.Expr:
         """``e`` under a name of its own, which nothing rebinds; a constant itself."""

@@ -17,6 +17,7 @@ from thunkad.kinds.lattice import Kind, Lifted, Method, Num, Partial
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.results import no_cotangent_for_function
 from thunkad.runtime import complex as complex_helpers
+from thunkad.runtime import shaping
 from thunkad.runtime.arrays import conjugate, unbroadcast
 
 SUM = n.Attr(n.Ref("np", np), "sum")
@@ -81,6 +82,7 @@ def simplify(e: n.Expr, kinds: dict[n.Expr, Kind], result: Kind, full: frozenset
             return e.args[0]
         if e.func.value is unbroadcast and len(e.args) == 2:
             return e.args[0] if e.args[1] in full else simplify_unbroadcast(e, kinds, result)
+        return in_known_order(e)
     if type(e) is n.Binary:
         return fold(e)
     if type(e) is n.Unary and e.op == "-" and type(e.operand) is n.Const and type(e.operand.value) in (int, float):
@@ -124,6 +126,14 @@ def fold(e: n.Binary) -> n.Expr:
     if _is_const(left) and _is_const(right) and e.op in ("*", "+", "-"):
         a, b = left.value, right.value  # type: ignore[union-attr]
         return n.Const(a * b if e.op == "*" else a + b if e.op == "+" else a - b)
+    return e
+
+
+def in_known_order(e: n.Call) -> n.Expr:
+    """A helper that asks for an order of memory, decided where the call says "C" or "F"."""
+    function, order = e.func.value, e.args[-1] if e.args else None  # type: ignore[union-attr]
+    if function in (shaping.memory_order, shaping.in_memory_like) and order in (n.Const("C"), n.Const("F")):
+        return order if function is shaping.memory_order else e.args[0]  # type: ignore[return-value]
     return e
 
 

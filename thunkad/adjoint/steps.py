@@ -15,7 +15,7 @@ from thunkad.adjoint.uniform import reverse_uniform
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind, Num, Sequence, Tuple
+from thunkad.kinds.lattice import Kind, Num, Sequence, Tuple, has_field
 from thunkad.kinds.results import is_basic_index
 from thunkad.records import field, record
 from thunkad.rules.template import Template
@@ -210,6 +210,8 @@ class InlineStep(Step):
 
     def lines(self, bars: Bars, seed: n.Expr, foreign: bool) -> None:
         wanted = [(o, r) for o, r in self.operands if any(i in bars.active for i in walk.names(o))]
+        if foreign and wanted and not has_field(self.site.result):
+            seed = bars.in_field(seed, self.target)
         wanted.sort(key=lambda pair: type(pair[0]) is n.Name and n.Name(bars.bar_name(pair[0].id)) == seed)
         clashes = [o for o, _ in wanted if type(o) is n.Name and n.Name(bars.bar_name(o.id)) == seed]
         if len(clashes) > 1 or any(type(o) is not n.Name for o, _ in wanted):
@@ -271,6 +273,8 @@ class OutlinedStep(Step):
             return
         function, before = self.call
         seed = ZERO_REF if seed is None else seed
+        if self.site.entry is not None and self.site.entry.layer == "user" and not has_field(self.site.result):
+            seed = bars.in_field(seed, self.target)
         result: n.Expr = n.Call(function, (*before, seed, *((n.Name(bars.shadows),) if self.writes else ())))
         if not wanted:
             bars.emit(n.Effect(result))

@@ -18,6 +18,7 @@ from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import record, replace
 from thunkad.rules.entry import name_of
 from thunkad.rules.template import template_of
+from thunkad.rules.updates_at import UPDATED
 from thunkad.runtime import moves
 from thunkad.runtime.shapes import broadcast
 
@@ -165,8 +166,10 @@ class Writers:
 
     def at(self, s: Any, ufunc: np.ufunc, args: tuple[n.Expr, ...], out: list[n.Stmt], steps: Block) -> bool:
         if ufunc not in (np.add, np.subtract) or len(args) != 3:
-            hint = "np.add.at and np.subtract.at are; of others, loop over the indices"
-            raise self.refused(s, f"np.{ufunc.__name__}.at on an array that is differentiated", hint)
+            if ufunc not in UPDATED or len(args) != ufunc.nin + 1:
+                raise self.refused(s, f"np.{ufunc.__name__}.at on an array that is differentiated")
+            index = self.kept(s, args[1], out)
+            return self.overwrite(s, args[0], UPDATED[ufunc], (index, *args[2:]), (), out, steps)
         target, index, value = args
         assert type(target) is n.Name
         index = self.kept(s, index, out)
@@ -178,7 +181,7 @@ class Writers:
     # ------------------------------------------------------------ all of an array
 
     def overwrite(
-        self, s: n.Stmt, owner: n.Name, fn: Any, more: Any, kwargs: Any, out: list[n.Stmt], steps: Block
+        self, s: n.Stmt, owner: Any, fn: Any, more: Any, kwargs: Any, out: list[n.Stmt], steps: Block
     ) -> bool:
         """All of ``owner`` becomes ``fn(owner, …)``."""
         kind = self.kind(owner)
@@ -188,7 +191,8 @@ class Writers:
         args = (n.Name(old), *more)
         kinds = (kind, *(self.kind(a) for a in (*more, *(v for _, v in kwargs))))
         site = self.fw.callees.call_site(fn, args, kwargs, kinds)
-        call = n.Call(n.Attr(n.Ref("np", np), fn.__name__), args, kwargs)
+        func = n.Attr(n.Ref("np", np), fn.__name__) if is_numpy(fn) else n.Ref(fn.__name__, fn)
+        call = n.Call(func, args, kwargs)
         self.fw.call(n.Assign(new, call, line=s.line), new, site, out, steps)
         out.append(self.fw.copy(s))
         steps.steps.append(WholeStep(s.line, owner.id, new))

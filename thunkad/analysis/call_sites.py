@@ -12,6 +12,7 @@ import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
 from thunkad.analysis.constructors import init_of, is_generated, is_made_empty
+from thunkad.analysis.pasted import pasted_kind
 from thunkad.analysis.sites import Context, Site, weaken
 from thunkad.analysis.special import (
     BY_METHOD,
@@ -204,6 +205,8 @@ class CallSites:
             result = items_around_star(positional[0], *(a.value for a in args[1:]))
         elif result is None:
             result = results.call(fn, positional, named)
+        if result is UNKNOWN and decision.how == "rule" and decision.entry.layer == "user":  # type: ignore[union-attr]
+            result = pasted_kind(decision.entry, positional, named)  # type: ignore[arg-type]
         site = Site(decision.how, fn, decision.entry, args, kwargs, kinds, result, infix)
         if fn is np.sign and decision.how == "rule" and all(isinstance(k, Num) and k.is_real for k in kinds):
             site.how = "constant"  # it has a derivative for complex arguments only

@@ -43,7 +43,7 @@ from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, of_functions, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.chosen import bound_choice
-from thunkad.runtime.complex import is_real_number, real_part
+from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number, real_part
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
 from thunkad.runtime.suspended import Suspended
@@ -246,6 +246,7 @@ class Pull:
         if any(isinstance(a, Suspended) for a in args):
             message, hint = of_generator(rule.target)
             raise NoRuleError(message, hint=hint)
+        spelled = tuple(kwargs)
         if kwargs:
             kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
         way = way_of(rule, len(args), tuple(kwargs))
@@ -270,12 +271,15 @@ class Pull:
             else:
                 if isinstance(value, np.ndarray) and not shares(value, *given):
                     value = value.copy("K")  # the pullback may hold it, and the caller may write into what it gets
-        count = len(args)
+        count, as_given = len(args), dict(zip(kwargs, spelled))
+        own_field = field_of_result(value) if rule.layer == "user" else None
 
         def back(value_bar: Any) -> Cotangents:
+            if own_field is not None:
+                value_bar = in_field_of(value_bar, own_field)
             parts = cotangents(rule, pullback(read_only(value_bar) if debugging.enabled else value_bar), way.count)
             own, named = way.by_call(parts, count)
-            return NO_TANGENT, of_functions(rule, own, args), named
+            return NO_TANGENT, of_functions(rule, own, args), {as_given[k]: bar for k, bar in named.items()}
 
         if rule.keep_thunks:
             back.keeps_thunks = True  # type: ignore[attr-defined]

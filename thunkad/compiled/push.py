@@ -38,6 +38,7 @@ from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.rules.keywords import renamed
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
@@ -196,6 +197,9 @@ class Push:
     def rule(self, rule: Entry, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         assert rule.function is not None
         dots = dots_of(rule)
+        if kwargs:
+            kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
+            kwarg_dots = dict(renamed(rule.target, tuple(kwarg_dots.items())))  # type: ignore[arg-type]
         given = rule.signature().bind_partial(*args, **kwargs).arguments
         tangents = rule.signature().bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments
         passed: dict[str, Any] = {}

@@ -29,6 +29,7 @@ from thunkad.compiled.attempts import Attempts
 from thunkad.compiled.derivations import Derivation, Derivations
 from thunkad.compiled.forms import normal_form, remember_made
 from thunkad.compiled.late_writes import look_ahead
+from thunkad.compiled.library_calls import library_site
 from thunkad.compiled.load import Slot, load, name_of_target
 from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
@@ -43,7 +44,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR
-from thunkad.kinds.results import binary, call
+from thunkad.kinds.results import binary
 from thunkad.pipeline import reached
 from thunkad.rules.load import load_library
 from thunkad.rules.table import Snapshot
@@ -417,9 +418,7 @@ class World(Attempts, Lookups):
 
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...], asked: Any = None) -> Site:
         """The same for a call of a library function."""
-        decision = (asked or self).lookup(fn, list(kinds[: len(args)]))
-        result = call(fn, list(kinds[: len(args)]), {k: v for (k, _), v in zip(kwargs, kinds[len(args) :])})
-        return Site(decision.how, fn, decision.entry, tuple(args), tuple(kwargs), kinds, result)
+        return library_site(asked or self, fn, tuple(args), tuple(kwargs), kinds)
 
     def unique(self, wish: str) -> str:
         count = self.names.get(wish, 0)

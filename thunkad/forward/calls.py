@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from thunkad.adjoint.forward import watch
-from thunkad.adjoint.inline import bind_rule, fold
+from thunkad.adjoint.inline import bind_rule, fold, in_known_order
 from thunkad.analysis.aliases import foreseen
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Resolved, Site, called
@@ -185,6 +185,7 @@ class Calls:
                 linear.add(x.target)
                 if reads & linear <= zero:
                     zero.add(x.target)
+                    names[x.target] = ZERO_REF
                     continue
             new = walk.map_stmt(x, lambda e: substituted(e, names, sure), lambda i: names[i].id)  # type: ignore[union-attr]
             push.emit(new)
@@ -407,6 +408,8 @@ def tidy(e: n.Expr) -> n.Expr:
     if type(e) in (n.Name, n.Const, n.Ref, n.Global):
         return e
     e = walk.map_expr(e, tidy)
+    if type(e) is n.Call and type(e.func) is n.Ref:
+        return in_known_order(e)
     if type(e) is n.Binary:
         return fold(e)
     if type(e) is n.Unary and e.op == "-" and type(e.operand) is n.Unary and e.operand.op == "-":

@@ -25,6 +25,7 @@ from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequenc
 from thunkad.kinds.operators import INPLACE_FUNCTION
 from thunkad.kinds.results import binary, element
 from thunkad.rules.entry import name_of
+from thunkad.rules.updates_at import UPDATED
 from thunkad.runtime import dot_changes, moves
 from thunkad.runtime.attributes import SHARED_HINT
 
@@ -317,13 +318,24 @@ class Changes:
         owner = getattr(site.callee, "__self__", None)
         if isinstance(owner, np.ufunc) and getattr(site.callee, "__name__", "") == "at":
             if owner not in (np.add, np.subtract) or len(site.args) != 3:
-                raise push.unsupported(f"np.{owner.__name__}.at on a value with a tangent")
+                return self.updated(s, owner, site)
             if push.moves(site.args[2]):
                 push.emit(n.Effect(n.Call(e.func, (push.dot(first), site.args[1], push.dot(site.args[2])))))
         elif site.callee in MOVERS:
             self.move(site.callee, site.args, dict(site.kwargs))
         else:
             return False
+        push.keep(s)
+        return True
+
+    def updated(self, s: n.Stmt, ufunc: np.ufunc, site: Site) -> bool:
+        """``ufunc.at(x, indices, b)`` for one that is not linear: the array has the tangent of what it becomes."""
+        push = self.push
+        if ufunc not in UPDATED or len(site.args) != ufunc.nin + 1:
+            raise push.unsupported(f"np.{ufunc.__name__}.at on a value with a tangent")
+        kinds = tuple(map(push.resolved.kind, site.args))
+        dot = self.functional(s, UPDATED[ufunc], site.args, (), kinds)
+        push.emit(n.Store(n.Index(push.dot(site.args[0]), n.Const(Ellipsis)), dot))
         push.keep(s)
         return True
 

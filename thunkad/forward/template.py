@@ -24,6 +24,7 @@ from thunkad.rules.template import (
     _resolver,
     _value_of,
     _without_docstring,
+    bound_once,
     partial_expressions,
 )
 from thunkad.runtime.arrays import stretch
@@ -102,11 +103,11 @@ def _explicit(entry: Entry) -> ForwardTemplate:
         raise NotInlineable("a lambda")
     body = _without_docstring(node.body)
     name = _resolver(function, {*parameters, *_bound(body)}, entry)
-    forward = [s for stmt in body[:-1] for s in _assign(stmt, name)]
+    forward, then = bound_once([s for stmt in body[:-1] for s in _assign(stmt, name)], set(parameters))
     last = body[-1]
     if not (isinstance(last, gast.Return) and isinstance(last.value, gast.Tuple) and len(last.value.elts) == 2):
         raise NotInlineable("no plain return of (value, tangent)")
-    value, tangent = (convert(e, name) for e in last.value.elts)
+    value, tangent = (walk.substitute(convert(e, name), then) for e in last.value.elts)
     dots = dots_of(entry)
     return ForwardTemplate(entry, tuple(forward), value, _is_plain(forward, value, entry, dots), tangent, dots)
 

@@ -38,6 +38,7 @@ from thunkad.runtime import (
     uniform,
 )
 from thunkad.runtime.accumulate import accumulate
+from thunkad.runtime.complex import in_field_of
 from thunkad.tangents import unthunk
 
 
@@ -49,6 +50,13 @@ def _like_second(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     field = "real" if x.is_real else x.field
     field = join_fields(field, given.field) if isinstance(given, Num) else field
     return Num("scalar" if x.form == "python" else x.form, field, x.ndim)
+
+
+def _in_field_of(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
+    t, x = args
+    if isinstance(t, Num) and isinstance(x, Num) and x.is_real:
+        return Num(t.form, "real", t.ndim)
+    return t if isinstance(t, Num) else UNKNOWN
 
 
 def _first(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
@@ -162,6 +170,7 @@ results.RESULT_OF_HELPER.update(
         shadows.take_stored: _number_if_array,
         shadows.keep: _first,
         accumulate: _sum,
+        in_field_of: _in_field_of,
         segments.checkpointed: _items,
         segments.segments: lambda args, kwargs: Sequence(Tuple((PY_INT, PY_INT))),
         unthunk: _first,

@@ -251,6 +251,13 @@ def may_have_tangent(k: Kind) -> bool:
     return True
 
 
+def has_field(k: Kind) -> bool:
+    """Whether it is known of each number in a value of this kind if it is real or complex."""
+    if isinstance(k, Num):
+        return k.field != "any"
+    return all(map(has_field, k.items)) if isinstance(k, Tuple) else not may_have_tangent(k)
+
+
 def is_hashable(x: Any) -> bool:
     """Whether ``x`` can be looked up in a table."""
     try:

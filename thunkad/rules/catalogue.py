@@ -14,6 +14,7 @@ from thunkad.rules.keywords import ALIASES
 from thunkad.rules.load import load_library
 from thunkad.rules.refused import reason_for
 from thunkad.rules.table import TABLE
+from thunkad.rules.updates_at import is_followed
 
 #: The modules whose public names are gone through.
 MODULES: dict[str, types.ModuleType] = {
@@ -84,14 +85,14 @@ def numpy_names() -> Iterator[tuple[str, Any]]:
 def kinds_of(target: Any) -> set[str]:
     """The kinds of entries that the table has for ``target``."""
     load_library()
-    return {e.kind for e in TABLE.snapshot.entries(target)}
+    return {e.kind for e in TABLE.snapshot.entries(target) if not e.keywords}
 
 
 def states(name: str, target: Any) -> list[str]:
     """What is known of a NumPy object; the test wants exactly one.
 
     'rule' (reverse and forward), 'reverse only', 'forward only', 'composed' (looked inside, or written out), 'constant'
-    (no derivative flows), 'refused'.
+    (no derivative flows), 'in place' (followed where it is seen), 'refused'.
     """
     from thunkad.rules.numpy.methods import NON_DIFFERENTIABLE_ATTRIBUTES
 
@@ -106,7 +107,7 @@ def states(name: str, target: Any) -> list[str]:
     if NON_DIFFERENTIABLE in kinds or (name.startswith("ndarray.") and name[8:] in NON_DIFFERENTIABLE_ATTRIBUTES):
         found.append("constant")
     if reason_for(target) is not None:
-        found.append("refused")
+        found.append("in place" if is_followed(target) else "refused")
     if not found and inspect.isfunction(target):
         found.append("composed")
     return found
@@ -130,13 +131,14 @@ def counts() -> dict[str, dict[str, int]]:
 def unsupported_keywords(target: Any) -> list[str]:
     """The keyword arguments of a NumPy function that its rule does not take; a call with one is refused by name."""
     entries = [e for e in TABLE.snapshot.entries(target) if e.kind in (RRULE, ALTERNATIVE)]
+    entries.sort(key=lambda e: len(e.keywords))
     if not entries or isinstance(target, np.ufunc):
         return []
     try:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):
         return []
-    have = {*entries[0].signature().parameters, *ALIASES.get(target, ())}
+    have = {*entries[0].signature().parameters, *ALIASES.get(target, ()), *(k for e in entries for k in e.keywords)}
     named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     return [name for name in named if name not in have and name not in ("out", "like", "start_or_stop")]
 
@@ -149,12 +151,13 @@ def page() -> str:
         f"Every public name of NumPy {np.__version__}, written by `python benchmarks/count_rules.py --page`.",
         "",
         "*rule*: a reverse and a forward rule.  *composed*: looked inside, or written out in functions that have",
-        "rules.  *constant*: no derivative flows.  *refused*: an error that says why, if a derivative is asked for;",
-        "functions that write in place (`np.put`, `x.sort()`) are followed where the compiler can.  `out=` is followed",
-        "like any write, and keywords in brackets are refused by name.",
+        "rules.  *constant*: no derivative flows.  *in place*: it writes into an array, which is followed where that",
+        "is seen in the text.  *refused*: an error that says why, if a derivative is asked for.  `out=` is followed",
+        "like any write; keywords in brackets are refused by name, as are `signature=` of a universal function, its",
+        "`where=` without `out=`, and `like=`.",
         "",
-        "| where | rule | composed | constant | refused |",
-        "|---|---|---|---|---|",
+        "| where | rule | composed | constant | in place | refused |",
+        "|---|---|---|---|---|---|",
     ]
     for where, found in counts().items():
         lines.append(f"| {where} | " + " | ".join(str(found.get(s, 0)) for s in STATES) + " |")
@@ -191,4 +194,4 @@ EDGES = (
 )
 
 #: The states of the coverage page, in its order.
-STATES = ("rule", "composed", "constant", "refused")
+STATES = ("rule", "composed", "constant", "in place", "refused")

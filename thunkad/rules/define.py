@@ -125,14 +125,17 @@ def opt_in(fn: Any, *types_: Any, layer: str = "user") -> None:
         TABLE.remove(*(e for e in found if not types_ or signature_types(e) == wanted))
 
 
-def alternative(fn: Any, *, types: tuple[Any, ...] = (), layer: str = "user") -> Callable[[F], F]:
+def alternative(
+    fn: Any, *, types: tuple[Any, ...] = (), keywords: tuple[str, ...] = (), layer: str = "user"
+) -> Callable[[F], F]:
     """Register the decorated Python function as the body to look inside of in place of ``fn``'s own.
 
-    ``types`` are those of the leading arguments for which it holds.
+    ``types`` are those of the leading arguments for which it holds.  With ``keywords`` it is for calls that give one of
+    these parameters, which the rule for ``fn`` does without.
     """
 
     def keep(body: F) -> F:
-        register(Entry(ALTERNATIVE, target_of_rule(fn), body, layer, types=as_signature(types)))
+        register(Entry(ALTERNATIVE, target_of_rule(fn), body, layer, types=as_signature(types), keywords=keywords))
         return body
 
     return keep

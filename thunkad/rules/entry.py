@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from thunkad.errors import Place, RuleError
@@ -38,6 +38,7 @@ class Entry:
     partials: tuple[Callable[..., Any], ...] | None = None  # elementwise rules only
     linear: bool = False  # an elementwise rule whose partials read nothing
     declared: Place | None = None  # where a registration without a function was made
+    keywords: tuple[str, ...] = ()  # an alternative for calls that give one of these parameters of the function
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -78,9 +79,30 @@ class Entry:
                 raise RuleError(f"the rule for {name_of(self.target)} has no readable signature", self.place) from error
         return found
 
+    def is_asked_by(self, count: int, named: Iterable[str]) -> bool:
+        """Whether a call with ``count`` positional arguments and these keywords gives one of :attr:`keywords`."""
+        if any(name in self.keywords for name in named):
+            return True
+        if "places" not in self.cache:
+            self.cache["places"] = _places(self.target, self.keywords)
+        return any(place < count for place in self.cache["places"])
+
+    def takes(self, keywords: tuple[str, ...], named: Iterable[str]) -> bool:
+        """Whether the rule has all parameters that are among these keywords and named in a call."""
+        return all(name in self.signature().parameters for name in named if name in keywords)
+
     def wants_ad(self) -> bool:
         """Whether the rule takes ``ad``, to differentiate a function argument."""
         return self.function is not None and bool(self.signature() and self.cache.get("ad"))
+
+
+def _places(target: Any, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Where these parameters of ``target`` may be given by position."""
+    try:
+        parameters = list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):
+        return ()
+    return tuple(k for k, p in enumerate(parameters) if p.name in names and p.kind is p.POSITIONAL_OR_KEYWORD)
 
 
 def place_at(filename: str, line: int) -> Place:

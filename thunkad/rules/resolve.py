@@ -71,6 +71,10 @@ def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, name
     """The most specific entry of the topmost layer that applies."""
     other = FRULE if mode == RRULE else RRULE
     inside = None
+    for e in entries:
+        if e.keywords and e.is_asked_by(len(kinds), names := [name for name, _ in named]):
+            if not any(o.layer == "user" and o.kind in (RRULE, FRULE) and o.takes(e.keywords, names) for o in entries):
+                return Decision("alternative", e)
     for layer in ("user", "library"):
         candidates = [e for e in entries if e.layer == layer and e.kind not in (other, ALTERNATIVE)]
         found = _chosen(candidates, kinds, named)
@@ -82,7 +86,8 @@ def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, name
             inside = found
             break
     for layer in ("user", "library"):
-        body = _chosen([e for e in entries if e.layer == layer and e.kind == ALTERNATIVE], kinds, named)
+        bodies = [e for e in entries if e.layer == layer and e.kind == ALTERNATIVE and not e.keywords]
+        body = _chosen(bodies, kinds, named)
         if body is not None:
             return body if isinstance(body, Decision) else Decision("alternative", body)
     return MISSING if inside is None else Decision("inside", inside)

@@ -211,7 +211,8 @@ _REPLACED = {
 
 
 def _replaces(new: Entry, old: Entry) -> bool:
-    return new.layer == old.layer and old.kind in _REPLACED[new.kind] and signature_types(new) == signature_types(old)
+    same = new.layer == old.layer and new.keywords == old.keywords
+    return same and old.kind in _REPLACED[new.kind] and signature_types(new) == signature_types(old)
 
 
 TABLE = Table()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from types import FunctionType
 from typing import Any, cast
 
@@ -151,8 +152,9 @@ def _explicit(entry: Entry) -> Template:
         if not (isinstance(pullback_node, gast.Name) and pullback_node.id == pullback.name):
             raise NotInlineable("returns another pullback")
     name = _resolver(function, local, entry)
-    forward = [s for stmt in body[:-1] if stmt is not pullback for s in _assign(stmt, name)]
-    value = convert(value_node, name)
+    written = [s for stmt in body[:-1] if stmt is not pullback for s in _assign(stmt, name)]
+    forward, then = bound_once(written, set(params))
+    value = walk.substitute(convert(value_node, name), then)
     plain = False
     if type(value) is n.Name and len(forward) >= 1:
         source_of_value = [s for s in forward if type(s) is n.Assign and s.target == value.id]
@@ -160,10 +162,27 @@ def _explicit(entry: Entry) -> Template:
     else:
         plain = _is_plain_call(value, entry)
     seed, reverse, results = _pullback(pullback, name, function, local)
+    reverse = [walk.map_stmt(s, lambda e: walk.substitute(e, then)) for s in reverse]
+    reverse, last = bound_once(reverse, {seed, *params, *walk.assigned(forward)})
+    results = [None if r is None else walk.substitute(r, {**then, **last}) for r in results]
     count = sum(p.kind is not p.KEYWORD_ONLY for p in entry.signature().parameters.values())
     if len(results) != count:
         raise NotInlineable("another number of cotangents than of parameters")
     return Template(entry, tuple(forward), value, plain, seed, tuple(reverse), tuple(results))
+
+
+def bound_once(block: list[n.Stmt], taken: set[str]) -> tuple[list[n.Stmt], dict[str, n.Expr]]:
+    """A straight line in which no name is bound twice, nor one that is ``taken``; what each stands for after it."""
+    out: list[n.Stmt] = []
+    now: dict[str, n.Expr] = {}
+    for s in block:
+        own: dict[str, str] = {}
+        for w in walk.writes(s):
+            own[w] = w if w not in taken else next(x for k in itertools.count(1) if (x := f"{w}_{k}") not in taken)
+            taken.add(own[w])
+        out.append(walk.map_stmt(s, functools.partial(walk.substitute, mapping=dict(now)), own.__getitem__))
+        now.update({w: n.Name(x) for w, x in own.items()})
+    return out, now
 
 
 def _without_docstring(body: list[Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.tangents import ZERO, AbstractZero
+from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk
 
 
 def real_part(t: Any) -> Any:
@@ -16,13 +16,35 @@ def real_part(t: Any) -> Any:
     return np.real(t) if np.iscomplexobj(t) else t
 
 
+def field_of_result(y: Any) -> Any:
+    """What :func:`in_field_of` asks of a result, in place of the result: a number, in containers for each entry."""
+    if isinstance(y, (tuple, list)):
+        return [field_of_result(v) for v in y]
+    if isinstance(y, dict):
+        return {k: field_of_result(v) for k, v in y.items()}
+    if isinstance(y, (np.ndarray, np.generic)):
+        return 1j if y.dtype.kind == "c" else 1.0
+    return y
+
+
 def is_real_number(x: Any) -> bool:
     """Whether ``x`` is a real floating-point number, or an array of these."""
     return isinstance(x, float) or (isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind == "f")
 
 
 def in_field_of(t: Any, x: Any) -> Any:
-    """``t``, without its imaginary part where ``x`` is real."""
+    """``t``, without its imaginary part where ``x`` is real; entry by entry in containers."""
+    cls = type(t)
+    if cls is float or isinstance(t, AbstractZero) or (cls is np.ndarray and t.dtype.kind == "f"):
+        return t
+    if isinstance(t, Thunk):
+        return Thunk(lambda: in_field_of(t.force(), x))
+    if isinstance(x, (tuple, list)) and isinstance(t, (tuple, list)) and len(t) == len(x):
+        return type(t)(map(in_field_of, t, x)) if cls in (tuple, list) else t
+    if isinstance(x, dict) and isinstance(t, dict):
+        return {k: in_field_of(v, x.get(k, v)) for k, v in t.items()}
+    if isinstance(t, Tangent):
+        return Tangent(t.cls, {k: in_field_of(v, getattr(x, k, v)) for k, v in t.fields.items()})
     return t if np.iscomplexobj(x) else real_part(t)
 
 

@@ -13,6 +13,7 @@ from thunkad.tangents import ZERO
 def _rows(m: Any, rowvar: bool) -> Any:
     """The variables of one argument as rows."""
     rows = np.atleast_2d(m)
+    rows = rows.astype(np.result_type(rows, np.float64))
     return rows if rowvar or np.shape(rows)[0] == 1 else rows.T
 
 

@@ -23,7 +23,7 @@ from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, DefaultDots
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.runtime.shadows import fields_of
-from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
+from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
 
 
 def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
@@ -264,8 +264,10 @@ def laid_out(x_dot: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def outward(y_dot: Any, y: Any) -> Any:
-    """A tangent as it leaves through the public interface: explicit zeros, the structure of ``y``."""
+    """A tangent as it leaves through the public interface: explicit zeros, the structure and the types of ``y``."""
     y_dot = unthunk(y_dot)
+    if isinstance(y_dot, NotImplementedTangent):
+        y_dot.demand()
     if isinstance(y, SEQUENCES):
         return remade(y, [outward(entry(y_dot, k), v) for k, v in enumerate(y)])
     if isinstance(y, dict):
@@ -276,8 +278,18 @@ def outward(y_dot: Any, y: Any) -> Any:
         )
     if isinstance(y, np.ndarray):
         y_dot = zeros(y) if isinstance(y_dot, AbstractZero) else y_dot
-        return np.broadcast_to(y_dot, y.shape).copy() if isinstance(y_dot, np.ndarray) or np.ndim(y) else y_dot
-    return dense(y_dot, y)
+        return _typed(np.broadcast_to(y_dot, y.shape).copy(), y)
+    y_dot = dense(y_dot, y)
+    numbers = isinstance(y, np.generic) and isinstance(y_dot, (np.generic, float, complex))
+    return _typed(y_dot, y)[()] if numbers else y_dot
+
+
+def _typed(y_dot: Any, y: Any) -> Any:
+    """The tangent of an inexact ``y`` in its type."""
+    y_dot = np.asarray(y_dot)
+    if y_dot.dtype == y.dtype or y.dtype.kind not in "fc":
+        return y_dot
+    return (np.real(y_dot) if y.dtype.kind == "f" else y_dot).astype(y.dtype)
 
 
 def originals_dot(value_dot: Any, value: Any, kept: tuple[Any, ...], given_dot: Any) -> Any:

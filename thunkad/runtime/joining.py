@@ -10,6 +10,7 @@ import numpy as np
 from thunkad.runtime.arrays import is_zero, rounds, shape_only, unbroadcast, zeros
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.ducks import as_array
+from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import NO_TANGENT, ZERO
 
 
@@ -60,7 +61,12 @@ def join_dot(f: Callable[..., Any], dots: Any, arrays: Any, *options: Any) -> An
     """The tangent of ``f(arrays, *options)``, a function that joins arrays; tangents may be structural zeros."""
     if is_zero(dots) or isinstance(dots, np.ndarray):
         return dots if is_zero(dots) else f(dots, *options)
-    return f([np.zeros(np.shape(a)) if is_zero(d) else d for d, a in zip(dots, arrays)], *options)
+    return f([still(a) if is_zero(d) else d for d, a in zip(dots, arrays)], *options)
+
+
+def still(x: Any) -> Any:
+    """Zeros for the tangent of ``x``, of a type with which those of other operands promote as ``x`` does."""
+    return np.zeros(np.shape(x), np.result_type(as_array(x).dtype, np.float16))
 
 
 @shape_only("arr", "values")
@@ -71,10 +77,7 @@ def append_bars(y_bar: Any, arr: Any, values: Any, axis: Any = None) -> Any:
 
 def append_dot(arr_dot: Any, values_dot: Any, arr: Any, values: Any, axis: Any = None) -> Any:
     """The tangent of ``np.append``."""
-    first, second = [
-        np.zeros(np.shape(x), np.result_type(as_array(x).dtype, np.float16)) if is_zero(d) else d
-        for d, x in ((arr_dot, arr), (values_dot, values))
-    ]
+    first, second = [still(x) if is_zero(d) else d for d, x in ((arr_dot, arr), (values_dot, values))]
     return np.append(first, second, axis)
 
 
@@ -115,7 +118,7 @@ def _dense(dot: Any, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         dots = [dot] * len(value) if is_zero(dot) else dot
         return [_dense(d, v) for d, v in zip(dots, value)]
-    return np.zeros(np.shape(value)) if is_zero(dot) else dot
+    return still(value) if is_zero(dot) else dot
 
 
 # arrays from numbers, arrays or nested lists of them
@@ -162,7 +165,7 @@ def fill_dot(fill_value_dot: Any, fill_value: Any, y: Any) -> Any:
     """The tangent of an array ``y`` filled with a value."""
     if is_zero(fill_value_dot) or rounds(fill_value, y.dtype):
         return ZERO
-    return np.broadcast_to(fill_value_dot, np.shape(y))
+    return np.broadcast_to(as_precise_as(fill_value_dot, y), np.shape(y))
 
 
 def brackets_bar(y_bar: Any, brackets: Any, key: Any) -> Any:

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
+from thunkad.runtime.arrays import is_zero, rounds, unbroadcast
 from thunkad.runtime.indexing import numbered, selection_bar
+from thunkad.runtime.joining import nested_bar, nested_dot
+from thunkad.runtime.precision import float_type
 from thunkad.runtime.reductions import extreme_bar, extreme_dot
 from thunkad.runtime.sorting import median_rank, quantile_bar, quantile_dot
+from thunkad.tangents import ZERO
 
 _STATISTICS = ("maximum", "minimum", "median")
 
@@ -142,6 +146,39 @@ def pad_bar(
     return y_bar
 
 
+def margin_bar(y_bar: Any, values: Any, array: Any, pad_width: Any, mode: Any) -> Any:
+    """The cotangent of ``constant_values`` or ``end_values`` of ``np.pad``, which fill the axes one after the other."""
+    ndim = np.ndim(array)
+    if values is None or rounds(values, np.asarray(array).dtype):
+        return ZERO if values is None else nested_bar(np.zeros(np.shape(values)), values)
+    found = np.zeros((ndim, 2), np.asarray(y_bar).dtype)
+    pairs = _pairs(pad_width, ndim)
+    for axis in reversed(range(ndim)):
+        for side, width in enumerate(pairs[axis]):
+            outwards = np.moveaxis(y_bar, axis, 0)[:: 1 if side == 0 else -1][:width]
+            shares = 1 - np.arange(width) / max(width, 1) if mode == "linear_ramp" else np.ones(width)
+            found[axis, side] = np.sum(np.tensordot(shares.astype(float_type(y_bar)), outwards, 1))
+        only = [(0, 0)] * ndim
+        only[axis] = pairs[axis]
+        y_bar = pad_bar(y_bar, _of_shape(np.shape(array), pairs, axis), only, mode)
+    return nested_bar(unbroadcast(found, np.asarray(values)), values)
+
+
+def _of_shape(shape: Any, pairs: Any, axis: int) -> Any:
+    """Something of the shape that an array has when its axes before ``axis`` are padded."""
+    sizes = [n + (sum(pairs[k]) if k < axis else 0) for k, n in enumerate(shape)]
+    return np.broadcast_to(0.0, sizes)
+
+
+def margin_dot(values_dot: Any, values: Any, array: Any, pad_width: Any, mode: Any) -> Any:
+    """The tangent of ``np.pad`` from that of ``constant_values`` or ``end_values``."""
+    if is_zero(values_dot) or rounds(values, np.asarray(array).dtype):
+        return ZERO
+    name = "constant_values" if mode == "constant" else "end_values"
+    moving = nested_dot(values_dot, values, np.asarray(values, np.result_type(np.asarray(array).dtype)))
+    return np.pad(np.zeros_like(array), pad_width, mode, **{name: moving})  # type: ignore[call-overload]
+
+
 def pad_dot(
     array_dot: Any,
     array: Any,
@@ -150,8 +187,10 @@ def pad_dot(
     reflect_type: Any = None,
     stat_length: Any = None,
 ) -> Any:
-    """The tangent of ``np.pad``: what is put at the margin from outside doesn't move."""
+    """The tangent of ``np.pad`` from that of the array."""
     _check(mode)
+    if is_zero(array_dot):
+        return array_dot
     if mode in _STATISTICS:
         return _statistic_dot(array_dot, array, pad_width, mode, stat_length)
     return padded(array_dot, pad_width, mode, reflect_type=reflect_type, stat_length=stat_length)

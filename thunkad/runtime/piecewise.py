@@ -12,7 +12,7 @@ import numpy as np
 
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.complex import real_part
-from thunkad.runtime.ducks import is_duck
+from thunkad.runtime.ducks import as_array, is_duck
 from thunkad.tangents import ZERO, AbstractZero
 
 
@@ -31,7 +31,7 @@ def chosen(t: Any, y: Any, x: Any, other: Any) -> Any:
     lost = y != y
     if np.any(lost):
         mine = mine | (lost & (x != x))
-    taken = np.where(mine, t, 0)
+    taken = np.where(mine, t, as_array(y).dtype.type(0))
     half = mine & (x == other)
     return np.where(half, taken * 0.5, taken) if np.any(half) else taken
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero
+from thunkad.runtime.precision import as_precise_as, float_type, unit_matrix
 from thunkad.tangents import ZERO
 
 
@@ -39,20 +40,26 @@ def units(n: int) -> list[Any]:
     return [np.eye(k + 1)[k] for k in range(n)]
 
 
+def unit_vector(k: int, c: Any) -> Any:
+    """The coefficients of the basis polynomial of degree ``k``."""
+    return unit_matrix(k + 1, c)[k]
+
+
 def linear_map_bar(y_bar: Any, matrix: Any, axis: Any = 0) -> Any:
     """The cotangent of ``c`` in ``y = matrix @ c`` along an axis."""
     y_bar = np.moveaxis(y_bar, axis, 0)
-    return np.moveaxis(np.tensordot(conjugate(matrix[: len(y_bar)]).T, y_bar, 1), 0, axis)
+    matrix = as_precise_as(matrix[: len(y_bar)], y_bar)
+    return np.moveaxis(np.tensordot(conjugate(matrix).T, y_bar, 1), 0, axis)
 
 
 def derivative_matrix(der: Callable[..., Any], c: Any, m: Any, scl: Any, axis: Any) -> Any:
     """The matrix of ``der(c, m, scl, axis)``."""
-    return der(np.eye(np.shape(c)[axis]), m, scl)
+    return der(unit_matrix(np.shape(c)[axis], c), m, scl)
 
 
 def integral_matrix(integ: Callable[..., Any], c: Any, m: Any, lbnd: Any, scl: Any, axis: Any) -> Any:
     """The matrix of ``integ(c, m, [], lbnd, scl, axis)`` (without the constants of integration)."""
-    return integ(np.eye(np.shape(c)[axis]), m, [], lbnd, scl)
+    return integ(unit_matrix(np.shape(c)[axis], c), m, [], lbnd, scl)
 
 
 def integral_constants_bar(
@@ -66,7 +73,7 @@ def integral_constants_bar(
     rows = np.moveaxis(y_bar, axis, 0)
     length = max(len(c) for c in images)
     rows = rows.reshape(len(rows), -1).sum(axis=1)[:length]
-    bars = conjugate(columns(images)[: len(rows)]).T @ rows
+    bars = as_precise_as(conjugate(columns(images)[: len(rows)]), rows).T @ rows
     return list(bars) if isinstance(k, (list, tuple)) else bars.reshape(np.shape(k))
 
 
@@ -78,7 +85,7 @@ def integral_constants_dot(
         return k_dot
     given = [0.0 if is_zero(t) else t for t in (k_dot if isinstance(k_dot, (list, tuple)) else np.ravel(k_dot))]
     part = integ(np.zeros(1), m, given, lbnd, scl)
-    total = np.zeros(np.moveaxis(y, axis, 0).shape)
+    total = np.zeros(np.moveaxis(y, axis, 0).shape, float_type(y))
     total[: len(part)] = part[: len(total)].reshape(-1, *(1,) * (np.ndim(y) - 1))
     return np.moveaxis(total, 0, axis)
 
@@ -91,12 +98,13 @@ def factor_bar(y_bar: Any, mul: Callable[..., Any], c: Any, other: Any) -> Any:
 def padded_to(c: Any, y: Any) -> Any:
     """``c`` cut or filled with zeros to the length of ``y``."""
     length = len(y)
-    return c[:length] if len(c) >= length else np.concatenate((c, np.zeros((length - len(c), *np.shape(c)[1:]))))
+    zeros = np.zeros((max(length - len(c), 0), *np.shape(c)[1:]), float_type(y))
+    return c[:length] if len(c) >= length else np.concatenate((c, zeros))
 
 
 def basis_slopes(x: Any, deg: Any, val: Callable[..., Any], der: Callable[..., Any]) -> Any:
     """The derivatives of the basis polynomials up to ``deg`` at ``x``, in the last axis."""
-    return np.moveaxis(val(np.asarray(x), der(np.eye(deg + 1))), 0, -1)
+    return np.moveaxis(val(np.asarray(x), der(unit_matrix(deg + 1, x))), 0, -1)
 
 
 def roots_bar(y_bar: Any, y: Any, c: Any, vander: Callable[..., Any], slope: Any) -> Any:
@@ -126,7 +134,8 @@ def from_roots_bar(y_bar: Any, roots: Any, fromroots: Callable[..., Any]) -> Any
 
 def horner_slope(p: Any, x: Any) -> Any:
     """The derivative of ``np.polyval(p, x)`` by ``x``."""
-    return np.polyval(np.polyder(np.asarray(p)), x)
+    p = np.asarray(p)
+    return np.polyval(as_precise_as(np.polyder(p), p), x)
 
 
 def power_sums(y_bar: Any, p: Any, x: Any) -> Any:
@@ -153,7 +162,7 @@ def leading(p: Any) -> int:
 
 def powers_down(y: Any, n: int) -> Any:
     """``np.vander(y, n + 1)`` of roots."""
-    return np.vander(y, n + 1)
+    return as_precise_as(np.vander(y, n + 1), y)
 
 
 def are_conjugate_pairs(roots: Any) -> bool:
@@ -168,10 +177,10 @@ def fit_scale(lhs: Any) -> Any:
     return np.where(norms == 0, 1.0, norms)
 
 
-def placed(degrees: Any) -> Any:
-    """The matrix that puts the coefficients of these degrees to their places."""
+def placed(degrees: Any, lhs: Any) -> Any:
+    """The matrix that puts the coefficients of these degrees to their places, for the design matrix ``lhs``."""
     degrees = np.sort(np.asarray(degrees))
-    return np.equal(np.arange(degrees[-1] + 1)[:, None], degrees).astype(float)
+    return np.equal(np.arange(degrees[-1] + 1)[:, None], degrees).astype(float_type(lhs))
 
 
 def highest(deg: Any) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import stretch, unbroadcast
+from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import ZERO, AbstractZero
 
 
@@ -18,6 +19,12 @@ def safe_ratio(a: Any, b: Any) -> Any:
     """``a / b``, zero where ``b`` is zero."""
     flat = np.equal(b, 0)
     return np.where(flat, 0.0, a / np.where(flat, 1.0, b))
+
+
+def drawn(draw: Any, self: Any, mean: Any, cov: Any, size: Any, check_valid: Any, tol: Any, method: Any) -> Any:
+    """A multivariate normal draw; only generators of the new kind take ``method``."""
+    options = {} if method is None else {"method": method}
+    return draw(self, mean, cov, size, check_valid, tol, **options)
 
 
 def draw_location_bar(y_bar: Any, loc: Any) -> Any:
@@ -34,7 +41,7 @@ def draw_dot(y: Any, loc: Any, scale: Any, loc_dot: Any, scale_dot: Any) -> Any:
     """The tangent of a draw ``y = loc + scale * e``."""
     total: Any = ZERO
     if not isinstance(loc_dot, AbstractZero):
-        total = total + loc_dot
+        total = total + as_precise_as(loc_dot, y)
     if not isinstance(scale_dot, AbstractZero):
         total = total + scale_dot * safe_ratio(y - loc, scale)
     return total if isinstance(total, AbstractZero) else stretch(total, y)

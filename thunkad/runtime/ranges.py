@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero, unbroadcast
-from thunkad.runtime.reductions import float_type
+from thunkad.runtime.precision import as_precise_as, float_type
 from thunkad.tangents import ZERO
 
 
@@ -34,9 +34,9 @@ def linspace_dot(start_dot: Any, stop_dot: Any, y: Any, num: Any, endpoint: Any 
     shape = np.shape(np.take(y, 0, axis)) if np.size(y) else ()
     y_dot: Any = np.zeros(np.shape(y), float_type(y))
     if np.size(y) and not is_zero(start_dot):
-        y_dot = y_dot + (1 - way) * np.expand_dims(np.broadcast_to(start_dot, shape), axis)
+        y_dot = y_dot + (1 - way) * np.expand_dims(np.broadcast_to(as_precise_as(start_dot, y), shape), axis)
     if np.size(y) and not is_zero(stop_dot):
-        y_dot = y_dot + way * np.expand_dims(np.broadcast_to(stop_dot, shape), axis)
+        y_dot = y_dot + way * np.expand_dims(np.broadcast_to(as_precise_as(stop_dot, y), shape), axis)
     return y_dot
 
 
@@ -86,11 +86,11 @@ def arange_dot(start_dot: Any, step_dot: Any, y: Any, stop: Any) -> Any:
     """The tangent of ``y = np.arange(start, stop, step)``."""
     if np.asarray(y).dtype.kind not in "fc":
         return ZERO
-    y_dot: Any = np.zeros(np.shape(y))
+    y_dot: Any = np.zeros(np.shape(y), float_type(y))
     if stop is not None and not is_zero(start_dot):
         y_dot = y_dot + start_dot
     if not is_zero(step_dot):
-        y_dot = y_dot + step_dot * np.arange(np.size(y))
+        y_dot = y_dot + step_dot * np.arange(np.size(y), dtype=float_type(y))
     return y_dot
 
 

@@ -10,13 +10,8 @@ import numpy as np
 from thunkad.runtime.arrays import conjugate, expand, is_zero, rounds, shape_only, zeros
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.ducks import as_array
+from thunkad.runtime.precision import float_type
 from thunkad.tangents import ZERO
-
-
-def float_type(x: Any) -> Any:
-    """The real floating type that belongs to the values of ``x``."""
-    dtype = as_array(x).dtype
-    return dtype.type(0).real.dtype if dtype.kind in "fc" else np.dtype(float)
 
 
 def not_nan(a: Any, where: Any = True) -> Any:

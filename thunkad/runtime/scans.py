@@ -8,6 +8,7 @@ import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero, rounds, shape_only, unbroadcast, zeros
 from thunkad.runtime.ducks import as_array
+from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import ZERO
 
 
@@ -171,7 +172,7 @@ def _steps(x: Any, dx: Any, axis: Any, shape: tuple[int, ...]) -> Any:
 
 def trapezoid_bar(area_bar: Any, y: Any, x: Any, dx: Any, axis: Any) -> Any:
     """The cotangent of the ordinates ``y`` for ``np.trapezoid``."""
-    return np.expand_dims(area_bar, axis) * trapezoid_weights(x, dx, axis, np.shape(y))
+    return np.expand_dims(area_bar, axis) * as_precise_as(trapezoid_weights(x, dx, axis, np.shape(y)), area_bar)
 
 
 def _midpoints(area_bar: Any, y: Any, axis: Any) -> Any:

@@ -403,7 +403,7 @@ def take_stored(y_bar: Any, index: Any) -> Any:
 def keep(x: Any) -> Any:
     """A copy of a value that may be overwritten before the reverse sweep reads it."""
     if isinstance(x, np.ndarray):
-        return x.copy()
+        return x.copy("K")
     if type(x) in SEQUENCES:
         return remade(x, (keep(v) for v in x))
     if type(x) is dict:

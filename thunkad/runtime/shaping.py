@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import RuleError
 from thunkad.runtime.arrays import is_zero, rounds, shape_only, unbroadcast, zeros
 from thunkad.runtime.indexing import as_array, diagonal_bar, selection_bar, take_bar
 from thunkad.tangents import ZERO
@@ -15,10 +14,28 @@ from thunkad.tangents import ZERO
 
 @shape_only("a")
 def reshape_like(y_bar: Any, a: Any, order: Any = "C") -> Any:
-    """A cotangent in the shape of ``a``, entries in the given order."""
-    if order not in ("C", "F"):
-        raise RuleError(f"reshaping with order={order!r} has no rule: the order would depend on memory; use 'C' or 'F'")
+    """A cotangent in the shape of ``a``, entries in the given order, which :func:`memory_order` may have found."""
+    if isinstance(order, tuple):
+        return np.transpose(np.reshape(y_bar, [np.shape(a)[k] for k in order]), np.argsort(order))
     return np.reshape(y_bar, np.shape(a), order)
+
+
+def memory_order(a: Any, order: Any) -> Any:
+    """``order``, with what depends on memory decided: for ``"K"`` the axes of ``a``, that of the widest steps first."""
+    if order == "A":
+        return "F" if np.isfortran(a) else "C"
+    if order == "K":
+        return tuple(sorted(range(np.ndim(a)), key=lambda k: -abs(np.asarray(a).strides[k])))
+    return order
+
+
+def in_memory_like(a_dot: Any, a: Any, order: Any) -> Any:
+    """A tangent laid out as ``a`` is, where an ``order`` asks for it."""
+    if order not in ("A", "K") or is_zero(a_dot):
+        return a_dot
+    found = np.empty_like(a, np.asarray(a_dot).dtype)
+    found[...] = a_dot
+    return found
 
 
 def transpose_bar(y_bar: Any, axes: Any = None) -> Any:

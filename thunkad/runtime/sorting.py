@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.arrays import is_zero
+from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import ZERO
 
 
@@ -255,9 +256,10 @@ def quantile_level_bar(y_bar: Any, slope: Any, q: Any) -> Any:
     return list(q_bar) if isinstance(q, (list, tuple)) else q_bar
 
 
-def quantile_level_dot(q_dot: Any, slope: Callable[[], Any]) -> Any:
+def quantile_level_dot(q_dot: Any, y: Any, slope: Callable[[], Any]) -> Any:
     """The contribution of the tangent of a quantile's level."""
     if is_zero(q_dot):
         return ZERO
-    found = slope()
+    found = as_precise_as(slope(), y)
+    q_dot = as_precise_as(q_dot, y)
     return np.reshape(q_dot, np.shape(q_dot) + (1,) * (np.ndim(found) - np.ndim(q_dot))) * found

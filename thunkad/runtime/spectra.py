@@ -9,6 +9,7 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import conjugate, shape_only
+from thunkad.runtime.complex import real_part
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -84,7 +85,7 @@ def rfft_bar(y_bar: Any, a: Any, n: int | None, axis: int, norm: str | None) -> 
 @shape_only("a")
 def irfft_bar(y_bar: Any, a: Any, axis: int, norm: str | None) -> Any:
     """The cotangent of ``a`` in ``y = np.fft.irfft(a, n, axis, norm)``: each paired bin was used twice."""
-    n = np.shape(y_bar)[axis]
+    n, y_bar = np.shape(y_bar)[axis], real_part(y_bar)
     spectrum = np.fft.rfft(y_bar, axis=axis, norm=swapped(norm))
     return fitted(spectrum * _paired_bins(n, axis, np.ndim(y_bar), 2.0, y_bar.dtype), a, (axis,))
 
@@ -116,7 +117,7 @@ def irfftn_bar(y_bar: Any, a: Any, s: Any, axes: Any, norm: str | None) -> Any:
     """The cotangent of ``a`` in ``y = np.fft.irfftn(a, s, axes, norm)``."""
     axes = _axes(a, s, axes)
     last = axes[-1]
-    n = np.shape(y_bar)[last]
+    n, y_bar = np.shape(y_bar)[last], real_part(y_bar)
     spectrum = np.fft.rfft(y_bar, axis=last, norm=swapped(norm))
     spectrum = spectrum * _paired_bins(n, last, np.ndim(y_bar), 2.0, y_bar.dtype)
     if len(axes) > 1:

@@ -78,6 +78,8 @@ def check_rrule(
     double = map_leaves(lambda _, v: v if isinstance(v, AbstractZero) else v * 2, seed)
     _expect_doubled(call, bars, _cotangents(call, pullback, double))
     _check_partial_seeds(call, pullback, seed, rtol, atol)
+    if entry.layer == "library":
+        _check_complex_seed(call, pullback, seed, bars)
     fresh_value, fresh_pullback = _value_and_pullback(call)
     if not same(fresh_value, kept_value) or not same(_cotangents(call, fresh_pullback, seed), before):
         fail(subject, "a second call of the rule gives other results")
@@ -268,6 +270,20 @@ def _check_partial_seeds(call: Call, pullback: Callable[[Any], Any], seed: Any, 
         if not isinstance(part, AbstractZero):
             alone = tuple(s if j == k else ZERO for j, s in enumerate(seed))
             _compare_cotangents(call, _cotangents(call, pullback, alone), alone, rtol, atol)
+
+
+def _check_complex_seed(call: Call, pullback: Callable[[Any], Any], seed: Any, bars: dict[str, Any]) -> None:
+    """A cotangent that reaches a real result complex counts with its real part; users' rules are sent only that."""
+    turned = map_leaves(lambda _, v: v * (1 + 2j) if field_of(v) == "real" else v, seed)
+    if not any(field_of(v) == "real" for _, v in leaves(seed)):
+        return
+    found = _cotangents(call, pullback, turned)
+    for (path, bar), (_, other) in zip(leaves(bars), leaves(found), strict=True):
+        if field_of(bar):
+            leaf = at(call.operands, path)
+            bar, other = (bar, other) if field_of(leaf) == "complex" else (np.real(bar), np.real(other))
+            what = f"the cotangent of {path[0]}{shown_path(path[1:])} for a seed with an imaginary part"
+            expect_close(call.subject, what, other, bar, 1e-5, 1e-5)
 
 
 # forward

@@ -6,13 +6,15 @@ it selects changes at isolated points only.
 
 from __future__ import annotations
 
-from thunkad.rules.library import frule, non_differentiable
+from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.rules.linear import bilinear, linear
 from thunkad.runtime import arrays, indexing, joining, methods, padding, ranges, reductions, scans, shaping, sorting
 from thunkad.runtime.padding import pad_dot, padded
+from thunkad.runtime.precision import as_precise_as, float_type, unit_matrix
 from thunkad.runtime.products_of_many import cumprod_bar_dot, cumprod_dot_dot, prod_bar_dot, prod_dot_dot
 from thunkad.runtime.reductions import prod_bar, prod_dot
 from thunkad.runtime.scans import cumprod_bar, cumprod_dot
+from thunkad.tangents import NoTangent, thunk
 
 linear(
     arrays.expand,
@@ -39,6 +41,8 @@ linear(
     methods.item_dot,
     methods.tolist_bar,
     methods.tolist_dot,
+    padding.margin_bar,
+    padding.margin_dot,
     padding.pad_bar,
     padding.pad_dot,
     ranges.start_bar,
@@ -58,6 +62,7 @@ linear(
     scans.with_initial,
     scans.diff_bars,
     scans.ediff1d_bars,
+    shaping.in_memory_like,
     shaping.reshape_like,
     shaping.transpose_bar,
     shaping.rollaxis_bar,
@@ -165,3 +170,17 @@ def _(y, a, q, axis, rank_of, method, unit=1.0, skip_nan=False, *, a_dot):
     if arrays.is_zero(a_dot):
         return value, a_dot
     return value, sorting.quantile_level_slope(y, a, q, axis, rank_of, method, unit, skip_nan, a_dot)
+
+
+non_differentiable(float_type, unit_matrix, joining.still)
+linear(as_precise_as)
+
+
+@rrule(as_precise_as)
+def _(t, x):
+    y = as_precise_as(t, x)
+
+    def pullback(y_bar):
+        return thunk(lambda: as_precise_as(y_bar, t)), NoTangent()
+
+    return y, pullback

@@ -47,7 +47,8 @@ if hasattr(np, "row_stack"):  # deprecated in NumPy 2
 
 @alternative(np.sort_complex)
 def sort_complex(a):
-    return np.sort(np.asarray(a)) + 0j
+    b = np.sort(np.asarray(a))
+    return b if np.iscomplexobj(b) else b.astype(np.result_type(b.dtype, np.complex128))
 
 
 @alternative(np.trim_zeros)
@@ -66,7 +67,7 @@ def union1d(ar1, ar2):
 @alternative(np.intersect1d)
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     _, first, second = set_positions(ar1, ar2, assume_unique)
-    common = np.ravel(ar1)[first]
+    common = np.ravel(ar1)[first].astype(np.result_type(ar1, ar2))
     return (common, first, second) if return_indices else common
 
 
@@ -119,7 +120,7 @@ def logn(n, x):
 
 @alternative(np.emath.power)
 def power(x, p):
-    return np.power(x + 0j, p) if any_below_zero(x) else np.power(x, p)
+    return np.power(x + 0j, np.asarray(p)) if any_below_zero(x) else np.power(x, np.asarray(p))
 
 
 @alternative(np.emath.arccos)

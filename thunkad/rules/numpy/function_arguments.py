@@ -6,10 +6,17 @@ import numpy as np
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.function_arguments import all_axes, check_elementwise, piece_conditions, placed, placed_dot
+from thunkad.runtime.function_arguments import (
+    all_axes,
+    check_elementwise,
+    piece_conditions,
+    placed,
+    placed_dot,
+    result_types,
+)
 from thunkad.tangents import NoTangent, thunk
 
-non_differentiable(all_axes, check_elementwise, piece_conditions)
+non_differentiable(all_axes, check_elementwise, piece_conditions, result_types)
 non_differentiable(np.vectorize, np.frompyfunc)  # making one; calling it is below
 
 
@@ -75,6 +82,7 @@ def vectorized(self, *args, **kwargs):
     columns = [np.ravel(a).tolist() for a in arrays]
     results = [self.pyfunc(*items) for items in zip(*columns)]
     shape = np.shape(arrays[0])
+    types = result_types(self, arrays)
     if type(results[0]) is tuple:
-        return tuple([np.reshape(np.array(list(part)), shape) for part in zip(*results)])
-    return np.reshape(np.array(results), shape)
+        return tuple([np.reshape(np.array(list(part), dtype), shape) for part, dtype in zip(zip(*results), types)])
+    return np.reshape(np.array(results, types[0]), shape)

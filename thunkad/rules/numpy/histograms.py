@@ -54,7 +54,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if weights is None:
         counts = plain_counts(np.reshape(a, (-1, 1)), (edges,), density)
     else:
-        counts = weighted_counts(np.ravel(weights), np.reshape(a, (-1, 1)), (edges,))
+        counts = weighted_counts(np.ravel(weights), np.reshape(a, (-1, 1)), (edges,)).astype(np.asarray(weights).dtype)
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
 
 

@@ -11,7 +11,14 @@ from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.indexing import compress_bar
 from thunkad.runtime.methods import item_bar, item_dot, method_axes, tolist_bar, tolist_dot
 from thunkad.runtime.piecewise import clip_bar, clip_dot, clip_high_bar, clip_low_bar
-from thunkad.runtime.shaping import astype_bar, astype_dot, reshape_like, transpose_bar
+from thunkad.runtime.shaping import (
+    astype_bar,
+    astype_dot,
+    in_memory_like,
+    memory_order,
+    reshape_like,
+    transpose_bar,
+)
 from thunkad.tangents import NoTangent, thunk
 
 METHODS: dict[str, Callable[..., Any]] = {
@@ -67,7 +74,7 @@ def _(a, *shape, order="C"):
     y = np.ndarray.reshape(a, *shape, order=order)
 
     def pullback(y_bar):
-        return thunk(lambda: reshape_like(y_bar, a, order)), NoTangent()
+        return thunk(lambda: reshape_like(y_bar, a, memory_order(a, order))), NoTangent()
 
     return y, pullback
 
@@ -75,7 +82,7 @@ def _(a, *shape, order="C"):
 @frule(np.ndarray.reshape)
 def _(a, *shape, order="C", a_dot):
     y = a.reshape(*shape, order=order)
-    return y, np.reshape(a_dot, np.shape(y), order)
+    return y, np.reshape(in_memory_like(a_dot, a, order), np.shape(y), order)
 
 
 @rrule(np.ndarray.transpose)
@@ -98,14 +105,14 @@ def _(a, order="C"):
     y = np.ndarray.flatten(a, order=order)
 
     def pullback(y_bar):
-        return thunk(lambda: reshape_like(y_bar, a, order)), NoTangent()
+        return thunk(lambda: reshape_like(y_bar, a, memory_order(a, order))), NoTangent()
 
     return y, pullback
 
 
 @frule(np.ndarray.flatten)
 def _(a, order="C", *, a_dot):
-    return np.ndarray.flatten(a, order=order), np.ravel(a_dot, order)
+    return np.ndarray.flatten(a, order=order), np.ravel(in_memory_like(a_dot, a, order), order)
 
 
 @rrule(np.ndarray.copy)

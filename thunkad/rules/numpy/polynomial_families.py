@@ -11,6 +11,7 @@ import numpy as np
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.rules.keywords import ALIASES
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.refused import refuse
 from thunkad.runtime.polynomials import (
@@ -32,6 +33,7 @@ from thunkad.runtime.polynomials import (
     roots_bar,
     roots_dot,
     trimmed_length,
+    unit_vector,
     units,
 )
 from thunkad.tangents import NoTangent, NotImplementedTangent, thunk
@@ -45,7 +47,7 @@ FAMILIES = {
     "lag": laguerre,
 }
 
-non_differentiable(trimmed_length, placed, highest, default_rcond)
+non_differentiable(trimmed_length, placed, highest, default_rcond, unit_vector)
 refuse(
     "an object holds the coefficients; keep them in an array and use the functions of the module, such as polyval",
     *(getattr(np.polynomial, name) for name in "Polynomial Chebyshev Legendre Hermite HermiteE Laguerre".split()),
@@ -120,7 +122,7 @@ def arithmetic(add: Any, sub: Any, mul: Any, div: Any, power: Any) -> None:
 
     def filled(c, n):
         c = np.atleast_1d(c) + 0.0
-        return c if len(c) >= n else np.concatenate((c, np.zeros(n - len(c))))
+        return c if len(c) >= n else np.concatenate((c, np.zeros(n - len(c), c.dtype)))
 
     @alternative(add)
     def summed(c1, c2):
@@ -153,20 +155,21 @@ def arithmetic(add: Any, sub: Any, mul: Any, div: Any, power: Any) -> None:
     def divided(c1, c2):
         c1 = np.atleast_1d(c1) + 0.0
         c2 = np.atleast_1d(c2) + 0.0
+        precise = np.result_type(c1, c2)
         rest = c1[: trimmed_length(c1)]
         c2 = c2[: trimmed_length(c2)]
         steps = len(rest) - len(c2) + 1
         if steps <= 0:
-            return np.zeros(1), rest
+            return np.zeros(1, rest.dtype), rest
         if len(c2) == 1:
-            return rest / c2[0], np.zeros(1)
+            return rest / c2[0], np.zeros(1, rest.dtype)
         quotient: list[Any] = []
         for k in range(steps - 1, -1, -1):
-            shifted = mul(np.eye(k + 1)[k], c2)
+            shifted = mul(unit_vector(k, c2), c2)
             q = rest[-1] / shifted[-1]
             rest = rest[:-1] - q * shifted[:-1]
             quotient = [q, *quotient]
-        return np.stack(quotient), rest[: trimmed_length(rest)]
+        return np.stack(quotient).astype(precise), rest[: trimmed_length(rest)]
 
     @alternative(power)
     def raised(c, pow, maxpower=16):
@@ -262,7 +265,9 @@ def roots_and_fits(roots: Any, fromroots: Any, fit: Any, vander: Any, val: Any, 
     def fitted(x, y, deg, rcond=None, full=False, w=None):
         refuse_full(full)
         x = np.asarray(x) + 0.0
-        lhs = vander(x, highest(deg)) if np.ndim(deg) == 0 else vander(x, highest(deg)) @ placed(deg)
+        lhs = vander(x, highest(deg))
+        places = None if np.ndim(deg) == 0 else placed(deg, lhs)
+        lhs = lhs if places is None else lhs @ places
         rhs = np.asarray(y) + 0.0
         if w is not None:
             w = np.asarray(w) + 0.0
@@ -271,7 +276,7 @@ def roots_and_fits(roots: Any, fromroots: Any, fit: Any, vander: Any, val: Any, 
         scale = fit_scale(lhs)
         solution = np.linalg.lstsq(lhs / scale, rhs, default_rcond(x, rcond))[0]
         coefficients = (solution.T / scale).T
-        return coefficients if np.ndim(deg) == 0 else placed(deg) @ coefficients
+        return coefficients if places is None else places @ coefficients
 
 
 def refuse_full(full: Any) -> None:
@@ -298,6 +303,7 @@ def family(prefix: str, module: Any) -> None:
     linear(named("mulx"))
     if prefix != "poly":
         linear(getattr(module, f"poly2{prefix}"))
+        ALIASES[getattr(module, f"poly2{prefix}")] = {"pol": "c"}
         linear(getattr(module, f"{prefix}2poly"))
         non_differentiable(named("gauss"))
 

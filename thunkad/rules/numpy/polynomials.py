@@ -97,7 +97,7 @@ def polydiv(u, v):
     for k in range(steps):
         d = rest[k] / v[0]
         parts = [*parts, d]
-        rest = rest - np.concatenate((np.zeros(k), d * v, np.zeros(len(u) - len(v) - k)))
+        rest = rest - np.concatenate((np.zeros(k, v.dtype), d * v, np.zeros(len(u) - len(v) - k, v.dtype)))
     first = 0
     while np.allclose(rest[first], 0, rtol=1e-14) and first < len(u) - 1:
         first = first + 1
@@ -128,7 +128,7 @@ def poly(seq_of_zeros):
     roots = np.atleast_1d(seq_of_zeros)
     if roots.ndim == 2:
         roots = np.linalg.eigvals(roots)
-    total = np.ones(1)
+    total = np.ones(1, roots.dtype)
     for k in range(len(roots)):
         total = np.convolve(total, np.stack([np.ones_like(roots[k]), -roots[k]]))
     return np.real(total) if are_conjugate_pairs(roots) else total

@@ -7,6 +7,7 @@ import numpy as np
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.rules.linear import bilinear, linear
 from thunkad.runtime.einsum import einsum_bars, einsum_bars_dot, einsum_dot
+from thunkad.runtime.precision import unless_rounded
 from thunkad.runtime.products import (
     cross_left_bar,
     cross_right_bar,
@@ -66,7 +67,7 @@ bilinear(
     vecdot_right_bar,
     vecmat_right_bar,
 )
-linear(trace_bar, on_diagonal)
+linear(trace_bar, on_diagonal, unless_rounded)
 
 
 @frule(einsum_bars)
@@ -208,18 +209,19 @@ def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None, *, a_dot, b_dot):
 
 
 @rrule(np.einsum)
-def _(*operands, optimize=False):
-    y = np.einsum(*operands, optimize=optimize)
+def _(*operands, dtype=None, order="K", casting="safe", optimize=False):
+    y = np.einsum(*operands, dtype=dtype, order=order, casting=casting, optimize=optimize)
 
     def pullback(y_bar):
-        return (thunk(lambda: einsum_bars(y_bar, operands, optimize)),)
+        return (thunk(lambda: einsum_bars(unless_rounded(y_bar, dtype), operands, optimize)),)
 
     return y, pullback
 
 
 @frule(np.einsum)
-def _(*operands, optimize=False, operands_dot):
-    return np.einsum(*operands, optimize=optimize), einsum_dot(operands, operands_dot, optimize)
+def _(*operands, dtype=None, order="K", casting="safe", optimize=False, operands_dot):
+    y = np.einsum(*operands, dtype=dtype, order=order, casting=casting, optimize=optimize)
+    return y, unless_rounded(einsum_dot(operands, operands_dot, optimize), dtype)
 
 
 @rrule(np.trace)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, RandomState
 
+from thunkad.rules.keywords import ALIASES
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.refused import refuse
 from thunkad.runtime.arrays import unbroadcast
@@ -20,6 +21,7 @@ from thunkad.runtime.randomness import (
     draw_location_bar,
     draw_low_bar,
     draw_scale_bar,
+    drawn,
     drawn_order,
     drawn_positions,
     log_draw_dot,
@@ -148,6 +150,32 @@ def partly(draw: Any, reason: str) -> None:
         return y, draw_dot(y, mean, 1.0, mean_dot, other_dot * NotImplementedTangent(reason))
 
 
+def correlated(draw: Any) -> None:
+    """The rules of multivariate normal draws."""
+    reason = "write mean + L @ rng.standard_normal(n) with L = np.linalg.cholesky(cov)"
+
+    @rrule(draw)
+    def _(self, mean, cov, size=None, check_valid="warn", tol=1e-8, *, method=None):
+        y = drawn(draw, self, mean, cov, size, check_valid, tol, method)
+
+        def pullback(y_bar):
+            return (
+                NoTangent(),
+                thunk(lambda: draw_location_bar(y_bar, mean)),
+                NotImplementedTangent(reason),
+                NoTangent(),
+                NoTangent(),
+                NoTangent(),
+            )
+
+        return y, pullback
+
+    @frule(draw)
+    def _(self, mean, cov, size=None, check_valid="warn", tol=1e-8, *, method=None, mean_dot, cov_dot):
+        y = drawn(draw, self, mean, cov, size, check_valid, tol, method)
+        return y, draw_dot(y, mean, 1.0, mean_dot, cov_dot * NotImplementedTangent(reason))
+
+
 def of_class(cls: Any) -> None:
     """The rules of the methods of one class of generators."""
     for draw in (cls.normal, cls.laplace, cls.logistic, cls.gumbel):
@@ -158,7 +186,8 @@ def of_class(cls: Any) -> None:
     shaped(cls.power, power_draw_partial)
     shaped(cls.pareto, pareto_draw_partial)
     partly(cls.vonmises, "von Mises draws have no derivative by kappa")
-    partly(cls.multivariate_normal, "write mean + L @ rng.standard_normal(n) with L = np.linalg.cholesky(cov)")
+    ALIASES[cls.vonmises] = {"mu": "mean", "kappa": "other"}
+    correlated(cls.multivariate_normal)
 
     @rrule(cls.uniform)
     def _(self, low=0.0, high=1.0, size=None):

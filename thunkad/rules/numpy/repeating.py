@@ -6,7 +6,7 @@ import numpy as np
 
 from thunkad.rules.library import frule, rrule
 from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.padding import pad_bar, pad_dot, padded
+from thunkad.runtime.padding import margin_bar, margin_dot, pad_bar, pad_dot, padded
 from thunkad.runtime.shaping import diag_bar, repeat_bar, reshape_like, resize_bar, tile_bar
 from thunkad.tangents import NoTangent, thunk
 
@@ -117,7 +117,7 @@ def _(v, k=0, *, v_dot):
 
 
 @rrule(np.pad)
-def _(array, pad_width, mode="constant", *, constant_values=None, end_values=None, reflect_type=None, stat_length=None):
+def _(array, pad_width, mode="constant", constant_values=None, end_values=None, *, reflect_type=None, stat_length=None):
     y = padded(
         array,
         pad_width,
@@ -133,6 +133,8 @@ def _(array, pad_width, mode="constant", *, constant_values=None, end_values=Non
             thunk(lambda: pad_bar(y_bar, array, pad_width, mode, reflect_type, stat_length)),
             NoTangent(),
             NoTangent(),
+            thunk(lambda: margin_bar(y_bar, constant_values, array, pad_width, mode)),
+            thunk(lambda: margin_bar(y_bar, end_values, array, pad_width, mode)),
         )
 
     return y, pullback
@@ -143,12 +145,14 @@ def _(
     array,
     pad_width,
     mode="constant",
-    *,
     constant_values=None,
     end_values=None,
+    *,
     reflect_type=None,
     stat_length=None,
     array_dot,
+    constant_values_dot,
+    end_values_dot,
 ):
     y = padded(
         array,
@@ -159,4 +163,6 @@ def _(
         reflect_type=reflect_type,
         stat_length=stat_length,
     )
-    return y, pad_dot(array_dot, array, pad_width, mode, reflect_type, stat_length)
+    y_dot = pad_dot(array_dot, array, pad_width, mode, reflect_type, stat_length)
+    y_dot = y_dot + margin_dot(constant_values_dot, constant_values, array, pad_width, mode)
+    return y, y_dot + margin_dot(end_values_dot, end_values, array, pad_width, mode)

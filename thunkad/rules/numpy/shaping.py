@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from thunkad.rules.library import frule, rrule
+from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.shaping import astype_bar, astype_dot, reshape_like, rollaxis_bar, transpose_bar
+from thunkad.runtime.shaping import (
+    astype_bar,
+    astype_dot,
+    in_memory_like,
+    memory_order,
+    reshape_like,
+    rollaxis_bar,
+    transpose_bar,
+)
 from thunkad.tangents import NoTangent, thunk
+
+non_differentiable(memory_order)
 
 
 @rrule(np.reshape)
@@ -15,14 +25,14 @@ def _(a, shape, order="C", *, copy=None):
     y = np.reshape(a, shape=shape, order=order, copy=copy)
 
     def pullback(y_bar):
-        return thunk(lambda: reshape_like(y_bar, a, order)), NoTangent(), NoTangent()
+        return thunk(lambda: reshape_like(y_bar, a, memory_order(a, order))), NoTangent(), NoTangent()
 
     return y, pullback
 
 
 @frule(np.reshape)
 def _(a, shape, order="C", *, copy=None, a_dot):
-    return np.reshape(a, shape=shape, order=order, copy=copy), np.reshape(a_dot, shape, order)
+    return np.reshape(a, shape=shape, order=order, copy=copy), np.reshape(in_memory_like(a_dot, a, order), shape, order)
 
 
 @rrule(np.ravel)
@@ -30,14 +40,14 @@ def _(a, order="C"):
     y = np.ravel(a, order=order)
 
     def pullback(y_bar):
-        return thunk(lambda: reshape_like(y_bar, a, order)), NoTangent()
+        return thunk(lambda: reshape_like(y_bar, a, memory_order(a, order))), NoTangent()
 
     return y, pullback
 
 
 @frule(np.ravel)
 def _(a, order="C", *, a_dot):
-    return np.ravel(a, order=order), np.ravel(a_dot, order=order)
+    return np.ravel(a, order=order), np.ravel(in_memory_like(a_dot, a, order), order=order)
 
 
 @rrule(np.squeeze)

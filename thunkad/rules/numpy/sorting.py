@@ -121,7 +121,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
     return y, quantile_dot(a_dot, y, a, axis, quantile_rank, q, method) + quantile_level_dot(
-        q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method)
+        q_dot, y, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method)
     )
 
 
@@ -147,7 +147,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
     return y, quantile_dot(a_dot, y, a, axis, percentile_rank, q, method) + quantile_level_dot(
-        q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0)
+        q_dot, y, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0)
     )
 
 
@@ -189,7 +189,7 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
     return y, quantile_dot(a_dot, y, a, axis, quantile_rank, q, method, True) + quantile_level_dot(
-        q_dot, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True)
+        q_dot, y, lambda: quantile_level_slope(y, a, q, axis, quantile_rank, method, 1.0, True)
     )
 
 
@@ -215,5 +215,5 @@ def _(a, q, axis=None, *, method="linear", keepdims=False):
 def _(a, q, axis=None, *, method="linear", keepdims=False, a_dot, q_dot):
     y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
     return y, quantile_dot(a_dot, y, a, axis, percentile_rank, q, method, True) + quantile_level_dot(
-        q_dot, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True)
+        q_dot, y, lambda: quantile_level_slope(y, a, q, axis, percentile_rank, method, 100.0, True)
     )

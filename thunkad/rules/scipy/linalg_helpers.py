@@ -10,6 +10,8 @@ from scipy import linalg
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, unbroadcast
+from thunkad.runtime.joining import still
+from thunkad.runtime.precision import unit_matrix
 from thunkad.runtime.products import conjugate_transpose
 from thunkad.tangents import ZERO
 
@@ -161,7 +163,7 @@ def cho_solve_dot(y: Any, c_and_lower: Any, c_dot: Any, b_dot: Any) -> Any:
 def _lu_parts(lu: Any) -> tuple[Any, Any]:
     if lu.shape[-1] != lu.shape[-2]:
         raise NotImplementedDerivativeError("the LU factors of a matrix that is not square are not differentiated")
-    return np.tril(lu, -1) + np.eye(lu.shape[-1]), np.triu(lu)
+    return np.tril(lu, -1) + unit_matrix(lu.shape[-1], lu), np.triu(lu)
 
 
 def _permuted(a: Any, piv: Any, back: bool = False) -> Any:
@@ -299,4 +301,4 @@ def block_diag_bars(y_bar: Any, arrs: Any) -> tuple[Any, ...]:
 
 def block_diag_dot(arrs_dot: Any, arrs: Any) -> Any:
     """The tangent of ``linalg.block_diag``."""
-    return linalg.block_diag(*(np.zeros(np.shape(a)) if is_zero(d) else d for d, a in zip(arrs_dot, arrs)))
+    return linalg.block_diag(*(still(a) if is_zero(d) else d for d, a in zip(arrs_dot, arrs)))

@@ -14,6 +14,7 @@ from thunkad.kinds.casts import any_number
 from thunkad.kinds.results import RESULT_KINDS
 from thunkad.rules.library import frule, non_differentiable, rrule, scalar_rule
 from thunkad.rules.scipy.special_helpers import (
+    density_of_t,
     digamma_sum,
     expint_below,
     half_at_zero,
@@ -30,6 +31,7 @@ from thunkad.rules.scipy.special_helpers import (
     softmax_bar,
     trigamma,
 )
+from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import NoTangent, NotImplementedTangent, thunk
 
 ROOT_PI = math.sqrt(math.pi)
@@ -113,19 +115,19 @@ scalar_rule(
     special.betainc,
     lambda y, a, b, x: order("betainc"),
     lambda y, a, b, x: order("betainc"),
-    lambda y, a, b, x: np.exp(log_density_of_beta(a, b, x)),
+    lambda y, a, b, x: as_precise_as(np.exp(log_density_of_beta(a, b, x)), y),
 )
 scalar_rule(
     special.betaincc,
     lambda y, a, b, x: order("betaincc"),
     lambda y, a, b, x: order("betaincc"),
-    lambda y, a, b, x: -np.exp(log_density_of_beta(a, b, x)),
+    lambda y, a, b, x: -as_precise_as(np.exp(log_density_of_beta(a, b, x)), y),
 )
 scalar_rule(
     special.betaincinv,
     lambda x, a, b, y: order("betaincinv"),
     lambda x, a, b, y: order("betaincinv"),
-    lambda x, a, b, y: np.exp(-log_density_of_beta(a, b, x)),
+    lambda x, a, b, y: as_precise_as(np.exp(-log_density_of_beta(a, b, x)), x),
 )
 
 # Logarithms and entropies: zero times a logarithm is zero
@@ -144,7 +146,7 @@ scalar_rule(special.cbrt, lambda y, x: 1 / (3 * y * y))
 scalar_rule(special.sindg, lambda y, x: math.pi / 180 * special.cosdg(x))
 scalar_rule(special.cosdg, lambda y, x: -(math.pi / 180 * special.sindg(x)))
 scalar_rule(special.tandg, lambda y, x: math.pi / 180 * (1 + y * y))
-scalar_rule(special.exprel, lambda y, x: share(np.exp(x) - y, x) + 0.5 * (x == 0))
+scalar_rule(special.exprel, lambda y, x: np.where(x == 0, 0.5, share(np.exp(x) - y, x)))
 scalar_rule(
     special.boxcox,
     lambda y, x, lmbda: np.power(x, lmbda - 1),
@@ -166,7 +168,11 @@ scalar_rule(special.j1, lambda y, x: special.j0(x) - half_at_zero(y, x))
 scalar_rule(special.y0, lambda y, x: -special.y1(x))
 scalar_rule(special.y1, lambda y, x: special.y0(x) - y / x)
 scalar_rule(special.jv, lambda y, v, z: order("jv"), lambda y, v, z: (special.jv(v - 1, z) - special.jv(v + 1, z)) / 2)
-scalar_rule(special.yn, lambda y, n, x: order("yn"), lambda y, n, x: (special.yv(n - 1, x) - special.yv(n + 1, x)) / 2)
+scalar_rule(
+    special.yn,
+    lambda y, n, x: order("yn"),
+    lambda y, n, x: as_precise_as((special.yv(n - 1, x) - special.yv(n + 1, x)) / 2, y),
+)
 scalar_rule(special.yv, lambda y, v, z: order("yv"), lambda y, v, z: (special.yv(v - 1, z) - special.yv(v + 1, z)) / 2)
 scalar_rule(special.i0, lambda y, x: special.i1(x))
 scalar_rule(special.i1, lambda y, x: (special.i0(x) + special.iv(2, x)) / 2)
@@ -177,7 +183,11 @@ scalar_rule(special.k0, lambda y, x: -special.k1(x))
 scalar_rule(special.k1, lambda y, x: -(special.k0(x) + special.kv(2, x)) / 2)
 scalar_rule(special.k0e, lambda y, x: y - special.k1e(x))
 scalar_rule(special.k1e, lambda y, x: y - (special.k0e(x) + special.kve(2, x)) / 2)
-scalar_rule(special.kn, lambda y, n, x: order("kn"), lambda y, n, x: -(special.kv(n - 1, x) + special.kv(n + 1, x)) / 2)
+scalar_rule(
+    special.kn,
+    lambda y, n, x: order("kn"),
+    lambda y, n, x: as_precise_as(-(special.kv(n - 1, x) + special.kv(n + 1, x)) / 2, y),
+)
 scalar_rule(special.kv, lambda y, v, z: order("kv"), lambda y, v, z: -(special.kv(v - 1, z) + special.kv(v + 1, z)) / 2)
 scalar_rule(
     special.hankel1,
@@ -208,8 +218,8 @@ scalar_rule(special.expi, lambda y, x: np.exp(x) / x)
 scalar_rule(special.exp1, lambda y, z: -np.exp(-z) / z)
 scalar_rule(special.expn, lambda y, n, x: order("expn"), lambda y, n, x: -expint_below(n, x))
 scalar_rule(special.spence, lambda y, z: share(np.log(z), 1 - z) - (z == 1))
-scalar_rule(special.ellipk, lambda y, m: share(special.ellipe(m) / (1 - m) - y, 2 * m) + math.pi / 8 * (m == 0))
-scalar_rule(special.ellipe, lambda y, m: share(y - special.ellipk(m), 2 * m) - math.pi / 8 * (m == 0))
+scalar_rule(special.ellipk, lambda y, m: np.where(m == 0, math.pi / 8, share(special.ellipe(m) / (1 - m) - y, 2 * m)))
+scalar_rule(special.ellipe, lambda y, m: np.where(m == 0, -math.pi / 8, share(y - special.ellipk(m), 2 * m)))
 scalar_rule(special.hyp0f1, lambda y, v, z: order("hyp0f1"), lambda y, v, z: special.hyp0f1(v + 1, z) / v)
 scalar_rule(
     special.hyp1f1,
@@ -233,17 +243,17 @@ scalar_rule(
 scalar_rule(
     special.pdtr,
     lambda y, k, m: order("pdtr"),
-    lambda y, k, m: -np.exp(special.xlogy(k, m) - m - special.gammaln(k + 1)),
+    lambda y, k, m: -as_precise_as(np.exp(special.xlogy(k, m) - m - special.gammaln(k + 1)), y),
 )
 scalar_rule(
     special.chdtr,
     lambda y, v, x: order("chdtr"),
-    lambda y, v, x: np.exp(special.xlogy(v / 2 - 1, x / 2) - x / 2 - special.gammaln(v / 2)) / 2,
+    lambda y, v, x: as_precise_as(np.exp(special.xlogy(v / 2 - 1, x / 2) - x / 2 - special.gammaln(v / 2)) / 2, y),
 )
 scalar_rule(
     special.stdtr,
     lambda y, df, t: order("stdtr"),
-    lambda y, df, t: np.exp(-(df + 1) / 2 * np.log1p(t * t / df)) / (np.sqrt(df) * special.beta(df / 2, 0.5)),
+    lambda y, df, t: as_precise_as(density_of_t(df, t), y),
 )
 
 non_differentiable(special.gammasgn)

@@ -41,7 +41,7 @@ def rgamma_partial(y: Any, z: Any) -> Any:
     pole = np.isrealobj(z) & np.less_equal(np.real(z), 0) & np.equal(np.real(z), np.round(np.real(z)))
     n = np.where(pole, -np.real(z), 0.0)
     return np.where(
-        pole, np.where(n % 2 == 0, 1.0, -1.0) * special.gamma(n + 1), -y * special.psi(np.where(pole, 1.0, z))
+        pole, (1 - 2 * (n % 2)) * special.gamma(n + 1), -y * special.psi(np.where(pole, 1.0, z))
     )
 
 
@@ -55,6 +55,11 @@ def trigamma(z: Any) -> Any:
 def log_density_of_beta(a: Any, b: Any, x: Any) -> Any:
     """The logarithm of the density of the beta distribution."""
     return special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)
+
+
+def density_of_t(df: Any, t: Any) -> Any:
+    """The density of Student's t distribution."""
+    return np.exp(-(df + 1) / 2 * np.log1p(t * t / df)) / (np.sqrt(df) * special.beta(df / 2, 0.5))
 
 
 def expint_below(n: Any, x: Any) -> Any:

@@ -26,44 +26,44 @@ for _cls in (rv_continuous, rv_discrete):
 
 @alternative(rv_continuous.pdf, types=NORMAL)
 def pdf(self, x, loc=0, scale=1):
-    z = (x - loc) / scale
+    z = (np.asarray(x, float) - loc) / scale
     return np.exp(-z * z / 2) / (ROOT_TWO_PI * scale)
 
 
 @alternative(rv_continuous.logpdf, types=NORMAL)
 def logpdf(self, x, loc=0, scale=1):
-    z = (x - loc) / scale
+    z = (np.asarray(x, float) - loc) / scale
     return -z * z / 2 - np.log(ROOT_TWO_PI * scale)
 
 
 @alternative(rv_continuous.cdf, types=NORMAL)
 def cdf(self, x, loc=0, scale=1):
-    return special.ndtr((x - loc) / scale)
+    return special.ndtr((np.asarray(x, float) - loc) / scale)
 
 
 @alternative(rv_continuous.logcdf, types=NORMAL)
 def logcdf(self, x, loc=0, scale=1):
-    return special.log_ndtr((x - loc) / scale)
+    return special.log_ndtr((np.asarray(x, float) - loc) / scale)
 
 
 @alternative(rv_continuous.sf, types=NORMAL)
 def sf(self, x, loc=0, scale=1):
-    return special.ndtr((loc - x) / scale)
+    return special.ndtr((loc - np.asarray(x, float)) / scale)
 
 
 @alternative(rv_continuous.logsf, types=NORMAL)
 def logsf(self, x, loc=0, scale=1):
-    return special.log_ndtr((loc - x) / scale)
+    return special.log_ndtr((loc - np.asarray(x, float)) / scale)
 
 
 @alternative(rv_continuous.ppf, types=NORMAL)
 def ppf(self, q, loc=0, scale=1):
-    return loc + scale * special.ndtri(q)
+    return loc + scale * special.ndtri(np.asarray(q, float))
 
 
 @alternative(rv_continuous.isf, types=NORMAL)
 def isf(self, q, loc=0, scale=1):
-    return loc - scale * special.ndtri(q)
+    return loc - scale * special.ndtri(np.asarray(q, float))
 
 
 @alternative(rv_continuous.entropy, types=NORMAL)
