@@ -22,7 +22,7 @@ def as_precise_as(t: Any, x: Any) -> Any:
         return t
     dtype = as_array(t).dtype
     wanted = np.result_type(float_type(x), np.complex64) if dtype.kind == "c" else float_type(x)
-    return t if dtype == wanted else as_array(t).astype(wanted)[()]
+    return t if dtype == wanted and hasattr(t, "dtype") else as_array(t).astype(wanted)[()]
 
 
 def unit_matrix(n: int, x: Any) -> Any:

@@ -302,3 +302,13 @@ def block_diag_bars(y_bar: Any, arrs: Any) -> tuple[Any, ...]:
 def block_diag_dot(arrs_dot: Any, arrs: Any) -> Any:
     """The tangent of ``linalg.block_diag``."""
     return linalg.block_diag(*(still(a) if is_zero(d) else d for d, a in zip(arrs_dot, arrs)))
+
+
+def matrix_power_bar(y_bar: Any, a: Any, t: Any) -> Any:
+    """The cotangent of ``a`` for ``linalg.fractional_matrix_power(a, t)``."""
+    return block_adjoint(lambda m: linalg.fractional_matrix_power(m, np.conjugate(t)), y_bar, a)
+
+
+def matrix_power_dot(a: Any, t: Any, a_dot: Any) -> Any:
+    """The tangent of ``linalg.fractional_matrix_power(a, t)``."""
+    return block_derivative(lambda m: linalg.fractional_matrix_power(m, t), a, a_dot)

@@ -13,7 +13,9 @@ from scipy import special
 from thunkad.kinds.casts import any_number
 from thunkad.kinds.results import RESULT_KINDS
 from thunkad.rules.library import frule, non_differentiable, rrule, scalar_rule
+from thunkad.rules.scipy import special_more  # noqa: F401 - read in with this module
 from thunkad.rules.scipy.special_helpers import (
+    boxcox_growth,
     density_of_t,
     digamma_sum,
     expint_below,
@@ -150,7 +152,7 @@ scalar_rule(special.exprel, lambda y, x: np.where(x == 0, 0.5, share(np.exp(x) -
 scalar_rule(
     special.boxcox,
     lambda y, x, lmbda: np.power(x, lmbda - 1),
-    lambda y, x, lmbda: share(np.power(x, lmbda) * np.log(x) - y, lmbda) + (lmbda == 0) * np.log(x) ** 2 / 2,
+    lambda y, x, lmbda: as_precise_as(boxcox_growth(y, x, lmbda), y),
 )
 scalar_rule(
     special.huber, lambda y, delta, r: np.maximum(np.abs(r) - delta, 0), lambda y, delta, r: np.clip(r, -delta, delta)
@@ -238,7 +240,7 @@ scalar_rule(
     special.eval_chebyt, lambda y, n, x: order("eval_chebyt"), lambda y, n, x: n * special.eval_chebyu(n - 1, x)
 )
 scalar_rule(
-    special.eval_hermite, lambda y, n, x: order("eval_hermite"), lambda y, n, x: 2 * n * special.eval_hermite(n - 1, x)
+    special.eval_hermite, lambda y, n, x: order("eval_hermite"), lambda y, n, x: 2 * n * special.eval_hermite(np.maximum(n - 1, 0), x)
 )
 scalar_rule(
     special.pdtr,

@@ -57,6 +57,49 @@ def log_density_of_beta(a: Any, b: Any, x: Any) -> Any:
     return special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)
 
 
+def boxcox_growth(y: Any, x: Any, lmbda: Any) -> Any:
+    """The derivative of ``y = boxcox(x, lmbda)`` by ``lmbda``."""
+    logarithm = np.log(x)
+    return np.where(np.equal(lmbda, 0), logarithm**2 / 2, share(np.power(x, lmbda) * logarithm - y, lmbda))
+
+
+def inverse_boxcox_growth(x: Any, y: Any, lmbda: Any) -> Any:
+    """The derivative of ``x = inv_boxcox(y, lmbda)`` by ``lmbda``."""
+    inner = share(y / (lmbda * y + 1) - np.log(x), lmbda)
+    return x * np.where(np.equal(lmbda, 0), -y * y / 2, inner)
+
+
+def elliptic_f_growth(y: Any, phi: Any, m: Any) -> Any:
+    """The derivative of the incomplete elliptic integral of the first kind by its parameter."""
+    sine, cosine = np.sin(phi), np.cos(phi)
+    root = np.sqrt(1 - m * sine**2)
+    closed = special.ellipeinc(phi, m) / (1 - m) - y - m * sine * cosine / ((1 - m) * root)
+    return np.where(np.equal(m, 0), (phi - sine * cosine) / 4, share(closed, 2 * m))
+
+
+def elliptic_e_growth(y: Any, phi: Any, m: Any) -> Any:
+    """The derivative of the incomplete elliptic integral of the second kind by its parameter."""
+    at_zero = -(phi - np.sin(phi) * np.cos(phi)) / 4
+    return np.where(np.equal(m, 0), at_zero, share(y - special.ellipkinc(phi, m), 2 * m))
+
+
+def _at_origin(n: Any, sign: float) -> Any:
+    """The second derivative at zero of a spherical Bessel function of the first kind."""
+    return np.where(np.equal(n, 0), sign / 3, np.where(np.equal(n, 2), 2 / 15, 0.0))
+
+
+def spherical_curvature(function: Any, n: Any, z: Any) -> Any:
+    """The second derivative of a spherical Bessel function."""
+    inside = -2 * share(function(n, z, True), z) - function(n, z) * (1 - share(n * (n + 1), z * z))
+    return np.where(np.equal(z, 0), _at_origin(n, -1.0), inside)
+
+
+def modified_curvature(function: Any, n: Any, z: Any) -> Any:
+    """The second derivative of a modified spherical Bessel function."""
+    inside = -2 * share(function(n, z, True), z) + function(n, z) * (1 + share(n * (n + 1), z * z))
+    return np.where(np.equal(z, 0), _at_origin(n, 1.0), inside)
+
+
 def density_of_t(df: Any, t: Any) -> Any:
     """The density of Student's t distribution."""
     return np.exp(-(df + 1) / 2 * np.log1p(t * t / df)) / (np.sqrt(df) * special.beta(df / 2, 0.5))
