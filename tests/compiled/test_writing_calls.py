@@ -86,11 +86,7 @@ def active_initial(x):
     return np.sum(x, initial=x[0, 0])
 
 
-def active_padding(x):
-    return np.pad(x, 1, constant_values=x[0, 0]).sum()
-
-
-@pytest.mark.parametrize("f, name", [(active_initial, "initial="), (active_padding, "constant_values=")])
+@pytest.mark.parametrize("f, name", [(active_initial, "initial=")])
 def test_a_keyword_without_derivative_is_refused_if_it_is_differentiated(f, name):
     with pytest.raises(UnsupportedSyntaxError, match=name):
         ad.grad(f)(X)

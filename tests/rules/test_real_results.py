@@ -184,7 +184,7 @@ def _(z):
 @ad.rrule(lazy_power, keep_thunks=True)
 def _(z):
     def pullback(y_bar):
-        return (ad.thunk(lambda: np.fft.ifft(2 * len(z) * _needs_real(ad.unthunk(y_bar)) * np.fft.fft(z))),)
+        return (ad.thunk(lambda: np.fft.ifft(2 * len(z) * _needs_real(np.real(ad.unthunk(y_bar))) * np.fft.fft(z))),)
 
     return lazy_power(z), pullback
 

@@ -22,7 +22,8 @@ from thunkad.testing.leaves import at, copied, field_of, leaves, map_leaves, ran
 ORDERS = [
     f"special.{name}-"
     for name in """jv iv ive yn kn expn yv kv kve hankel1 hankel2 eval_chebyt eval_hermite hyp0f1 hyp1f1 hyp2f1 gammainc
-    gammaincc gammaincinv gammainccinv betainc betaincc betaincinv pdtr chdtr stdtr _basic.polygamma _basic.zeta""".split()
+    gammaincc struve modstruve gdtr gdtrc hankel1e hankel2e fdtr fdtrc eval_chebyu eval_gegenbauer bdtr bdtrc eval_jacobi nbdtr hyperu
+    pdtrc chdtrc eval_legendre eval_hermitenorm eval_laguerre eval_genlaguerre gammaincinv gammainccinv betainc betaincc betaincinv pdtr chdtr stdtr _basic.polygamma _basic.zeta""".split()
 ]
 #: Samples that can't be differentiated twice, each with the reason.
 ONCE = {
@@ -30,6 +31,7 @@ ONCE = {
     "scipy.special.gamma-": "of complex numbers: SciPy has no trigamma function of these",
     "scipy.special.loggamma-": "of complex numbers: SciPy has no trigamma function of these",
     **dict.fromkeys(ORDERS, "its order or shape parameter has no derivative, of which a nested vjp says so at once"),
+    "fractional_matrix_power": "the exponent has no derivative, of which a nested vjp says so at once",
     "hypot.reduceat": "it is written out with updates in place, and so is looked into by a nested vjp",
     "kaiser": "a vjp is by its length, too, at which a root has no finite slope",
     "imatmul": "it updates its argument in place",

@@ -52,7 +52,7 @@ def rrule(fn: Any, *, keep_thunks: bool = False, surrogate: bool = False, layer:
     fn : callable
         The function that the rule is for.
     keep_thunks : bool
-        Hand unforced thunks to the pullback.
+        Hand unforced thunks to the pullback, as they are: their values may be complex where the result is real.
     surrogate : bool
         The rule is not the true derivative (straight-through, clipping); second order then takes another path.
     """

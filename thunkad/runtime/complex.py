@@ -33,12 +33,10 @@ def is_real_number(x: Any) -> bool:
 
 
 def in_field_of(t: Any, x: Any) -> Any:
-    """``t``, without its imaginary part where ``x`` is real; entry by entry in containers."""
+    """``t``, without its imaginary part where ``x`` is real; entry by entry in containers, a thunk as it is."""
     cls = type(t)
-    if cls is float or isinstance(t, AbstractZero) or (cls is np.ndarray and t.dtype.kind == "f"):
+    if cls is float or isinstance(t, (AbstractZero, Thunk)) or (cls is np.ndarray and t.dtype.kind == "f"):
         return t
-    if isinstance(t, Thunk):
-        return Thunk(lambda: in_field_of(t.force(), x))
     if isinstance(x, (tuple, list)) and isinstance(t, (tuple, list)) and len(t) == len(x):
         return type(t)(map(in_field_of, t, x)) if cls in (tuple, list) else t
     if isinstance(x, dict) and isinstance(t, dict):

@@ -317,7 +317,7 @@ def test_every_ufunc_is_decided():
     ufuncs = {u for u in vars(np).values() if isinstance(u, np.ufunc) and u.__name__ not in LINEAR_ALGEBRA}
     assert len(ufuncs) > 80
     for ufunc in ufuncs:
-        kinds = {e.kind for e in TABLE.snapshot.entries(ufunc)}
+        kinds = {e.kind for e in TABLE.snapshot.entries(ufunc) if not e.keywords}
         assert kinds in ({RRULE, "frule"}, {NON_DIFFERENTIABLE}), ufunc
 
 

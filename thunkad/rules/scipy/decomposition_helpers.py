@@ -111,13 +111,13 @@ def eigh_of_pair_dot(y: Any, a: Any, b: Any, a_dot: Any, b_dot: Any, lower: Any,
     return np.real(_diagonal(moved)), v @ (inverse_gaps(w, np.abs(w)) * moved - turned)
 
 
-def plain_eig(a: Any, b: Any, left: Any, right: Any, check_finite: Any) -> Any:
-    """``linalg.eig`` of one matrix, with the right eigenvectors."""
+def only_matrix(a: Any, b: Any, left: Any, right: Any) -> Any:
+    """``a``, or an error where ``linalg.eig`` is called for more than one matrix and its right eigenvectors."""
     if b is not None or left or not right:
         raise NotImplementedDerivativeError(
             "scipy.linalg.eig is differentiated for one matrix and its right eigenvectors; use eigvals for the eigenvalues"
         )
-    return linalg.eig(a, check_finite=check_finite)
+    return a
 
 
 # QR
@@ -168,8 +168,14 @@ def _taken(a: Any, order: Any) -> Any:
     return np.take_along_axis(a, order[..., None], axis=-2)
 
 
-def _strict(a: Any) -> Any:
+def strict_lower(a: Any) -> Any:
+    """The triangle below the diagonal."""
     return np.tril(a, -1)
+
+
+def upper_triangle(a: Any) -> Any:
+    """The triangle above the diagonal, with that."""
+    return np.triu(a)
 
 
 def lu_bar(y_bar: Any, a: Any, permute_l: Any) -> Any:
@@ -179,15 +185,15 @@ def lu_bar(y_bar: Any, a: Any, permute_l: Any) -> Any:
         return ZERO
     order, lower, upper = _lu(a)
     lower_bar = np.zeros_like(lower) if is_zero(lower_bar) else lower_bar
-    lower_bar = _strict(_taken(lower_bar, order) if permute_l else lower_bar)
-    upper_bar = np.zeros_like(upper) if is_zero(upper_bar) else np.triu(upper_bar)
+    lower_bar = strict_lower(_taken(lower_bar, order) if permute_l else lower_bar)
+    upper_bar = np.zeros_like(upper) if is_zero(upper_bar) else upper_triangle(upper_bar)
     size = min(np.shape(a)[-2:])
     top, square = lower[..., :size, :], upper[..., :, :size]
     below_bar = conjugate_transpose(np.linalg.solve(square, conjugate_transpose(lower_bar[..., size:, :])))
     right_bar = np.linalg.solve(conjugate_transpose(top), upper_bar[..., size:])
     top_bar = lower_bar[..., :size, :] - right_bar @ conjugate_transpose(upper[..., size:])
     square_bar = upper_bar[..., :size] - conjugate_transpose(lower[..., size:, :]) @ below_bar
-    inner = _strict(conjugate_transpose(top) @ top_bar) + np.triu(square_bar @ conjugate_transpose(square))
+    inner = strict_lower(conjugate_transpose(top) @ top_bar) + np.triu(square_bar @ conjugate_transpose(square))
     left = np.linalg.solve(conjugate_transpose(top), inner)
     corner = conjugate_transpose(np.linalg.solve(square, conjugate_transpose(left)))
     rows = np.concatenate([corner, right_bar], axis=-1)
@@ -203,7 +209,7 @@ def lu_dot(a: Any, a_dot: Any, permute_l: Any) -> Any:
     top, square = lower[..., :size, :], upper[..., :, :size]
     inner = np.linalg.solve(top, moved[..., :size, :size])
     inner = conjugate_transpose(np.linalg.solve(conjugate_transpose(square), conjugate_transpose(inner)))
-    top_dot, square_dot = top @ _strict(inner), np.triu(inner) @ square
+    top_dot, square_dot = top @ strict_lower(inner), np.triu(inner) @ square
     rest = moved[..., size:, :size] - lower[..., size:, :] @ square_dot
     below = conjugate_transpose(np.linalg.solve(conjugate_transpose(square), conjugate_transpose(rest)))
     right = np.linalg.solve(top, moved[..., :size, size:] - top_dot @ upper[..., size:])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from scipy import linalg
 
 from thunkad.rules.library import frule, non_differentiable, rrule
+from thunkad.rules.linear import linear
 from thunkad.rules.refused import refuse
 from thunkad.rules.scipy.decomposition_helpers import (
     eigh_of_pair_bars,
@@ -20,9 +21,11 @@ from thunkad.rules.scipy.decomposition_helpers import (
     lstsq_tangents,
     lu_bar,
     lu_dot,
+    only_matrix,
     pivoted_qr_bar,
     pivoted_qr_dot,
-    plain_eig,
+    strict_lower,
+    upper_triangle,
     with_rank,
     without_rank,
 )
@@ -39,7 +42,7 @@ from thunkad.runtime.decompositions import (
 from thunkad.runtime.linalg import lstsq_bars, lstsq_dot, pinv_bar, pinv_dot
 from thunkad.tangents import NoTangent, thunk
 
-non_differentiable(lstsq_as_numpy, plain_eig)
+linear(strict_lower, upper_triangle)
 non_differentiable(linalg.issymmetric, linalg.ishermitian, linalg.bandwidth)
 refuse(
     "the vectors that it finds are any basis of a space; use the projection on it, such as np.eye(n) - np.linalg.pinv(a) @ a",
@@ -100,18 +103,18 @@ def _(a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1, ch
 
 @rrule(linalg.eig)
 def _(a, b=None, left=False, right=True, *, overwrite_a=False, check_finite=True):
-    y = plain_eig(a, b, left, right, check_finite)
+    y = linalg.eig(a, b, left, right, check_finite=check_finite)
 
     def pullback(y_bar):
-        return thunk(lambda: eig_bar(y_bar, y, a)), NoTangent(), NoTangent(), NoTangent()
+        return thunk(lambda: eig_bar(y_bar, y, only_matrix(a, b, left, right))), NoTangent(), NoTangent(), NoTangent()
 
     return y, pullback
 
 
 @frule(linalg.eig)
 def _(a, b=None, left=False, right=True, *, overwrite_a=False, check_finite=True, a_dot):
-    y = plain_eig(a, b, left, right, check_finite)
-    return y, eig_dot(y, a_dot)
+    y = linalg.eig(a, b, left, right, check_finite=check_finite)
+    return y, eig_dot(y, only_matrix(a_dot, b, left, right))
 
 
 @rrule(linalg.eigvals)

@@ -21,6 +21,7 @@ from thunkad.rules.scipy.special_helpers import (
     share,
     spherical_curvature,
 )
+from thunkad.runtime.arrays import conjugate, is_zero
 from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import NoTangent, NotImplementedTangent, thunk
 
@@ -126,33 +127,100 @@ scalar_rule(
 # Functions of several results
 
 
-def several(function: Any, *slopes: Any) -> None:
-    """The rules of an elementwise function of one argument with a tuple of results, each with its derivative."""
-
-    @rrule(function)
-    def _(x):
-        y = function(x)
-
-        def pullback(y_bar):
-            return (thunk(lambda: total_bar(y_bar, [slope(x, y) for slope in slopes])),)
-
-        return y, pullback
-
-    @frule(function)
-    def _(x, *, x_dot):
-        y = function(x)
-        return y, tuple([slope(x, y) * x_dot for slope in slopes])
-
-
 def total_bar(y_bar: Any, slopes: Any) -> Any:
     """The cotangent of what goes into several results, those of which may be structural zeros."""
-    return sum((bar * np.conjugate(slope) for bar, slope in zip(y_bar, slopes)), start=0.0 * slopes[0])
+    total: Any = 0.0 * slopes[0]
+    for k, slope in enumerate(slopes):
+        if not is_zero(y_bar[k]):
+            total = total + y_bar[k] * conjugate(slope)
+    return total
 
 
-several(special.fresnel, lambda x, y: np.sin(math.pi / 2 * x * x), lambda x, y: np.cos(math.pi / 2 * x * x))
-several(special.sici, lambda x, y: np.where(x == 0, 1.0, share(np.sin(x), x)), lambda x, y: np.cos(x) / x)
-several(special.shichi, lambda x, y: np.where(x == 0, 1.0, share(np.sinh(x), x)), lambda x, y: np.cosh(x) / x)
-several(special.airy, lambda x, y: y[1], lambda x, y: x * y[0], lambda x, y: y[3], lambda x, y: x * y[2])
+def fresnel_slopes(z):
+    """The derivatives of the Fresnel integrals."""
+    return np.sin(math.pi / 2 * z * z), np.cos(math.pi / 2 * z * z)
+
+
+def sici_slopes(x):
+    """The derivatives of the sine and the cosine integral."""
+    return np.where(x == 0, 1.0, share(np.sin(x), x)), np.cos(x) / x
+
+
+def shichi_slopes(x):
+    """The derivatives of the hyperbolic sine and cosine integrals."""
+    return np.where(x == 0, 1.0, share(np.sinh(x), x)), np.cosh(x) / x
+
+
+def airy_slopes(z, y):
+    """The derivatives of the Airy functions and of their derivatives."""
+    return y[1], z * y[0], y[3], z * y[2]
+
+
+def dots_of(slopes, x_dot):
+    """The tangents of several results."""
+    return tuple([slope * x_dot for slope in slopes])
+
+
+@rrule(special.fresnel)
+def _(z):
+    y = special.fresnel(z)
+
+    def pullback(y_bar):
+        return (thunk(lambda: total_bar(y_bar, fresnel_slopes(z))),)
+
+    return y, pullback
+
+
+@frule(special.fresnel)
+def _(z, *, z_dot):
+    return special.fresnel(z), dots_of(fresnel_slopes(z), z_dot)
+
+
+@rrule(special.sici)
+def _(x):
+    y = special.sici(x)
+
+    def pullback(y_bar):
+        return (thunk(lambda: total_bar(y_bar, sici_slopes(x))),)
+
+    return y, pullback
+
+
+@frule(special.sici)
+def _(x, *, x_dot):
+    return special.sici(x), dots_of(sici_slopes(x), x_dot)
+
+
+@rrule(special.shichi)
+def _(x):
+    y = special.shichi(x)
+
+    def pullback(y_bar):
+        return (thunk(lambda: total_bar(y_bar, shichi_slopes(x))),)
+
+    return y, pullback
+
+
+@frule(special.shichi)
+def _(x, *, x_dot):
+    return special.shichi(x), dots_of(shichi_slopes(x), x_dot)
+
+
+@rrule(special.airy)
+def _(z):
+    y = special.airy(z)
+
+    def pullback(y_bar):
+        return (thunk(lambda: total_bar(y_bar, airy_slopes(z, y))),)
+
+    return y, pullback
+
+
+@frule(special.airy)
+def _(z, *, z_dot):
+    y = special.airy(z)
+    return y, dots_of(airy_slopes(z, y), z_dot)
+
 
 # Bessel functions and their relatives
 
