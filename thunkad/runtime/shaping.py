@@ -33,6 +33,8 @@ def in_memory_like(a_dot: Any, a: Any, order: Any) -> Any:
     """A tangent laid out as ``a`` is, where an ``order`` asks for it."""
     if order not in ("A", "K") or is_zero(a_dot):
         return a_dot
+    if order == "A":
+        return np.asarray(a_dot, order=memory_order(a, order))
     found = np.empty_like(a, np.asarray(a_dot).dtype)
     found[...] = a_dot
     return found
