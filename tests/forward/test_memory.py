@@ -125,3 +125,13 @@ def test_what_only_may_write_into_its_argument_is_looked_at_when_it_runs():
     with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'x' in place"):
         ad.jvp(lambda v: apply([either][0], v, 1), (x,), (d,))
     np.testing.assert_array_equal(x, [0.5, 1.5])
+
+
+def test_second_derivatives_of_copies_that_are_written():
+    def f(s):
+        y = np.zeros(())
+        y[()] = s * s
+        y[...] *= s
+        return y * s
+
+    np.testing.assert_allclose(ad.hessian(f)(1.3), 12 * 1.3**2, rtol=1e-12)

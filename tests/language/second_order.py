@@ -51,7 +51,7 @@ SECOND_ORDER_LIMITS = (
     SecondOrderLimit(
         "Callees found only when the code runs that change what they are given",
         (
-            "calls-map_mutating", "calls-partial_mutating", "calls-unknown_function", "calls-layers",
+            "calls-map_mutating", "calls-partial_mutating", "calls-unknown_function",
             "calls-generator_of_views", "standard_library-FUNCTIONS-mc_active", "standard_library-DICTS-od_comprehension",
             "results_written-TABLE-made_generator",
         ),
@@ -60,7 +60,7 @@ SECOND_ORDER_LIMITS = (
     ),
     SecondOrderLimit(
         "Methods found only when the code runs that change their object",
-        ("calls-object_in_list", "calls-object_in_dict", "calls-object_holds_object"),
+        ("calls-object_holds_object",),
         "a second derivative through the method",
         "Call the method on an object that is made in the same function.",
     ),

@@ -305,9 +305,7 @@ def makes_fresh(site: Site) -> bool:
     if isinstance(fn, np.ufunc) or site.how == "constant" or (fn is np.einsum and is_product(site)):
         return True
     name = getattr(fn, "__name__", "")
-    if name in _FRESH or fn is np.ndarray.copy:
-        return True
-    if fn in (np.array, np.ndarray.astype) and not any(k == "copy" for k, _ in site.kwargs) and len(site.args) <= 2:
+    if name in _FRESH:
         return True
     module = getattr(fn, "__module__", None) or ""
     return module.split(".")[0] in ("numpy", "math", "cmath", "scipy") and name not in _VIEWS and isinstance(name, str)
