@@ -733,6 +733,35 @@ def f(x):
     d['a'] += x[1]
     d['b'] += x[2] * d['a']
     return d['a'] * d['b']
+=== counter_of_parity | x = A
+from collections import Counter
+def f(x):
+    seen = Counter()
+    s = 0.0
+    for k, v in enumerate(x):
+        seen[k % 2] += 1
+        s += v * seen[k % 2]
+    return s + seen[0] * x[0] + seen['none']
+=== counter_weights | x = A
+from collections import Counter
+def f(x):
+    w = Counter()
+    for k, v in enumerate(x):
+        w[k % 2] += v * v
+    return w[0] * w[1] + sum(w.values()) + w[7]
+=== counter_common | x = A
+from collections import Counter
+def f(x):
+    c = Counter('abca')
+    s = sum(np.sum(x) * n for k, n in c.items())
+    for k, n in c.most_common(1):
+        s += x[0] * n
+    return s
+=== counter_sums | x = A
+from collections import Counter
+def f(x):
+    a, b = Counter('aab'), Counter('ab')
+    return sum((a + b).values()) * x[0] + len(a - b) * x[1] + (a & b)['a'] * x[2]
 === counter_active | x = A
 from collections import Counter
 def f(x):

@@ -141,7 +141,8 @@ _NAMED_TUPLES = collections.namedtuple.__code__.co_filename
 
 def made_kind(cls: type, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
     """The kind of a named tuple or dataclass made by ``cls(*args, **kwargs)``; nothing is known of other classes."""
-    if issubclass(cls, dict) and isinstance(getattr(cls, "__missing__", None), types.FunctionType):
+    own_missing = isinstance(getattr(cls, "__missing__", None), types.FunctionType)
+    if issubclass(cls, dict) and own_missing and cls is not collections.Counter:
         return Instance(cls)
     if not makes_itself(cls) or any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
         return UNKNOWN

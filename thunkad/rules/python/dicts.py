@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 
 from thunkad.rules.library import alternative, frule, rrule
 from thunkad.rules.linear import linear
@@ -22,6 +22,17 @@ def ordered(given=(), /, **named):
 @alternative(defaultdict)
 def with_default(factory=None, given=(), /, **named):
     return default_dict({**dict(given), **named}, factory)
+
+
+@alternative(Counter.most_common)
+def most_common(self, n=None):
+    pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
+    return pairs if n is None else pairs[: max(n, 0)]
+
+
+@alternative(Counter.total)
+def total(self):
+    return sum(self.values())
 
 
 @rrule(ordered_dict)
