@@ -18,11 +18,11 @@ def main() -> None:
     if "--page" in sys.argv:
         PAGE.write_text(catalogue.page(), encoding="utf-8")
         return
-    print(f"{'':28}{'rules':>8}{'composed':>10}{'constant':>10}{'refused':>9}{'autograd':>10}")
+    print(f"{'':28}{'rules':>8}{'composed':>10}{'constant':>10}{'in place':>10}{'refused':>9}{'autograd':>10}")
     for where, found in catalogue.counts().items():
         columns = [found.get(s, 0) for s in catalogue.STATES]
         theirs = AUTOGRAD.get(where, "")
-        print(f"{where:28}{columns[0]:8}{columns[1]:10}{columns[2]:10}{columns[3]:9}{theirs:>10}")
+        print(f"{where:28}{columns[0]:8}{columns[1]:10}{columns[2]:10}{columns[3]:10}{columns[4]:9}{theirs:>10}")
 
 
 if __name__ == "__main__":

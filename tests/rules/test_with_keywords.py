@@ -181,3 +181,29 @@ def test_a_rule_of_the_users_is_followed():
         np.testing.assert_allclose(ad.grad(lambda x: np.sum(np.exp(x, dtype=np.float64)))(V), 7.0)
     finally:
         ad.rules.remove(np.exp)
+
+
+EMPTY = np.zeros((0, 3))
+SHAPES_OF_THEIR_OWN = {
+    "accumulate nothing": (lambda x: np.multiply.accumulate(x), EMPTY),
+    "reduce nothing": (lambda x: np.hypot.reduce(x), EMPTY),
+    "histogram of nothing": (lambda x: np.histogram(x, 3, weights=x * x)[0], EMPTY),
+    "histogram of integers": (lambda x: np.histogram(x, 3, weights=x * x)[0], np.array([1, 2, 3, 5])),
+    "triangle of a vector": (lambda x: np.triu(x) + np.tril(x, -1), V),
+    "take of a number": (lambda x: np.take(x, [0, 0], axis=-1), np.array(0.7)),
+    "pad of a number": (lambda x: np.pad(x, 1, mode="reflect"), np.array(0.7)),
+    "values of a pad of a number": (lambda x: np.pad(x, 1), np.array(0.7)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES_OF_THEIR_OWN)
+def test_empty_arrays_numbers_and_vectors(name):
+    f, x = SHAPES_OF_THEIR_OWN[name]
+    y, pullback = ad.vjp(f, x)
+    y_bar = np.ones(np.shape(y))
+    (x_bar,) = pullback(y_bar)
+    assert np.shape(x_bar) == np.shape(x) and np.asarray(x_bar).dtype.kind == "f"
+    x_dot = np.full(np.shape(x), 0.3)
+    np.testing.assert_allclose(np.sum(x_bar * x_dot), np.sum(y_bar * ad.jvp(f, (x,), (x_dot,))[1]))
+    if x.size and x.dtype.kind == "f":
+        np.testing.assert_allclose(np.sum(x_bar * x_dot), np.sum(f(x + x_dot) - f(x)) if x.ndim == 0 else np.sum(f(x_dot)))

@@ -43,6 +43,12 @@ def number_of_bins(a: Any, bins: Any, range: Any, weights: Any) -> Any:
     return len(np.histogram_bin_edges(a, bins, range, weights)) - 1 if isinstance(bins, str) else bins
 
 
+def count_type(weights: Any) -> Any:
+    """The type of sums of weights; those of whole numbers move as real numbers do."""
+    dtype = np.asarray(weights).dtype
+    return dtype if dtype.kind in "fc" else np.dtype(float)
+
+
 def plain_counts(samples: Any, edges: Any, density: Any = None) -> Any:
     """How many samples are in each bin: integers, as NumPy gives them, or floats for a density."""
     counts = weighted_counts(np.ones(len(samples)), samples, edges)

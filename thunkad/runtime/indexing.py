@@ -104,6 +104,8 @@ def take_bar(y_bar: Any, a: Any, indices: Any, axis: Any = None, mode: Any = "ra
     if axis is None:
         flat = index_bar(y_bar, np.broadcast_to(_sample(a), np.size(a)), _resolved(indices, np.size(a), mode))
         return np.reshape(flat, np.shape(a))
+    if np.ndim(a) == 0:
+        return np.sum(y_bar)  # a number counts as an array of one
     axis = axis % np.ndim(a)
     picked = _resolved(indices, np.shape(a)[axis], mode)
     return index_bar(y_bar, as_array(a), (*[slice(None)] * axis, picked))

@@ -133,6 +133,8 @@ def pad_bar(
     """The cotangent of ``array`` for ``np.pad``."""
     keywords = {"reflect_type": reflect_type, "stat_length": stat_length}
     _check(mode)
+    if np.ndim(array) == 0:
+        return y_bar
     pairs = _pairs(pad_width, np.ndim(array))
     if mode in ("constant", "empty"):
         return y_bar[tuple(slice(before, before + n) for (before, _), n in zip(pairs, np.shape(array)))]

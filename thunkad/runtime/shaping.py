@@ -66,6 +66,12 @@ def astype_dot(a_dot: Any, a: Any, dtype: Any) -> Any:
     return a_dot.astype(dtype) if np.dtype(dtype).kind in "fc" and hasattr(a_dot, "astype") else a_dot
 
 
+@shape_only("m")
+def triangle_bar(y_bar: Any, m: Any, k: Any, triangle: Callable[..., Any]) -> Any:
+    """The cotangent of ``m`` for ``np.tril`` or ``np.triu``, which makes a matrix of a vector by repeating it."""
+    return unbroadcast(triangle(y_bar, k), m)
+
+
 @shape_only("A")
 def tile_bar(y_bar: Any, A: Any, reps: Any) -> Any:
     """The cotangent of ``A`` for ``np.tile``."""

@@ -64,6 +64,7 @@ linear(
     scans.ediff1d_bars,
     shaping.in_memory_like,
     shaping.reshape_like,
+    shaping.triangle_bar,
     shaping.transpose_bar,
     shaping.rollaxis_bar,
     shaping.astype_bar,

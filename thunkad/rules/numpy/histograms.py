@@ -8,6 +8,7 @@ from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.runtime.histograms import (
     along,
     columns_of,
+    count_type,
     histogram2d_bins,
     is_sequence,
     number_of_bins,
@@ -18,7 +19,7 @@ from thunkad.runtime.histograms import (
 from thunkad.tangents import NoTangent, thunk
 
 non_differentiable(
-    np.histogram_bin_edges, along, columns_of, histogram2d_bins, is_sequence, number_of_bins, plain_counts
+    np.histogram_bin_edges, along, columns_of, count_type, histogram2d_bins, is_sequence, number_of_bins, plain_counts
 )
 
 
@@ -41,7 +42,9 @@ def edges_along(a, bins, range):
     """The edges for one variable: between the extremes of the data or of ``range``, where ``bins`` is a number."""
     if np.ndim(bins):
         return np.asarray(bins)
-    low, high = (np.min(a), np.max(a)) if range is None else (range[0], range[1])
+    if range is None:
+        range = (np.min(a), np.max(a)) if np.size(a) else (0.0, 1.0)
+    low, high = range[0], range[1]
     if low == high:
         low = low - 0.5
         high = high + 0.5
@@ -54,7 +57,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if weights is None:
         counts = plain_counts(np.reshape(a, (-1, 1)), (edges,), density)
     else:
-        counts = weighted_counts(np.ravel(weights), np.reshape(a, (-1, 1)), (edges,)).astype(np.asarray(weights).dtype)
+        counts = weighted_counts(np.ravel(weights), np.reshape(a, (-1, 1)), (edges,)).astype(count_type(weights))
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
 
 

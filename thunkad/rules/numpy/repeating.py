@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import frule, rrule
-from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.padding import margin_bar, margin_dot, pad_bar, pad_dot, padded
-from thunkad.runtime.shaping import diag_bar, repeat_bar, reshape_like, resize_bar, tile_bar
+from thunkad.runtime.shaping import diag_bar, repeat_bar, reshape_like, resize_bar, tile_bar, triangle_bar
 from thunkad.tangents import NoTangent, thunk
 
 
@@ -61,7 +60,7 @@ def _(m, k=0):
     y = np.tril(m, k=k)
 
     def pullback(y_bar):
-        return thunk(lambda: unbroadcast(np.tril(y_bar, k), m)), NoTangent()
+        return thunk(lambda: triangle_bar(y_bar, m, k, np.tril)), NoTangent()
 
     return y, pullback
 
@@ -76,7 +75,7 @@ def _(m, k=0):
     y = np.triu(m, k=k)
 
     def pullback(y_bar):
-        return thunk(lambda: unbroadcast(np.triu(y_bar, k), m)), NoTangent()
+        return thunk(lambda: triangle_bar(y_bar, m, k, np.triu)), NoTangent()
 
     return y, pullback
 

@@ -52,7 +52,7 @@ def fold_of(function: Any) -> None:
     def fold(array, axis=0, dtype=None, *, keepdims=False, initial=NOT_GIVEN, where=True):
         array = converted(array, dtype, "unsafe")
         rows = np.reshape(np.transpose(array, front_order(array, axis)), front_shape(array, axis))
-        if where is True:
+        if where is True and len(rows) > 0:
             total = rows[0] if initial is NOT_GIVEN or initial is None else function(initial, rows[0])
             for k in range(1, len(rows)):
                 total = function(total, rows[k])
@@ -71,6 +71,8 @@ def scan_of(function: Any) -> None:
     @alternative(function.accumulate)
     def scan(array, axis=0, dtype=None):
         rows = np.moveaxis(converted(array, dtype, "unsafe"), axis, 0)
+        if len(rows) == 0:
+            return np.moveaxis(function(rows, rows), 0, axis)
         total = rows[0]
         results = [total]
         for k in range(1, len(rows)):
