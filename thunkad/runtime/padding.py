@@ -178,7 +178,8 @@ def margin_dot(values_dot: Any, values: Any, array: Any, pad_width: Any, mode: A
         return ZERO
     name = "constant_values" if mode == "constant" else "end_values"
     moving = nested_dot(values_dot, values, np.asarray(values, np.result_type(np.asarray(array).dtype)))
-    return np.pad(np.zeros_like(array), pad_width, mode, **{name: moving})  # type: ignore[call-overload]
+    zeros = np.zeros(np.shape(array), np.result_type(np.asarray(array).dtype, np.float16))
+    return np.pad(zeros, pad_width, mode, **{name: moving})  # type: ignore[call-overload]
 
 
 def pad_dot(

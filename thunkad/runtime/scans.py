@@ -81,7 +81,9 @@ def with_initial(t: Any, axis: Any, include_initial: Any) -> Any:
     if not include_initial:
         return t
     axis = 0 if axis is None else axis
-    return np.concatenate([np.zeros_like(np.take(t, [0], axis=axis)), t], axis=axis)
+    shape = list(np.shape(t))
+    shape[axis] = 1
+    return np.concatenate([np.zeros_like(t, shape=shape), t], axis=axis)
 
 
 def ignoring_nan(a: Any, neutral: Any) -> Any:

@@ -235,6 +235,9 @@ def lu_solve_dot(y: Any, lu_and_piv: Any, lu_dot: Any, b_dot: Any, trans: Any) -
 
 def block_derivative(function: Callable[..., Any], a: Any, direction: Any) -> Any:
     """The derivative of a function of matrices in a direction: a corner of the function of ``[[a, direction], [0, a]]``."""
+    if np.ndim(a) < 2:  # a number, which SciPy takes for a matrix
+        one = np.reshape(a, (1, 1)), np.reshape(direction, (1, 1))
+        return np.reshape(block_derivative(function, *one), np.shape(function(a)))
     n = np.shape(a)[-1]
     top = np.concatenate((a, direction), axis=-1)
     bottom = np.concatenate((np.zeros_like(a), a), axis=-1)
@@ -243,6 +246,8 @@ def block_derivative(function: Callable[..., Any], a: Any, direction: Any) -> An
 
 def block_adjoint(function: Callable[..., Any], y_bar: Any, a: Any) -> Any:
     """The cotangent of ``a`` for ``y = function(a)``, a function of matrices."""
+    if np.ndim(a) < 2:
+        return np.reshape(block_adjoint(function, np.reshape(y_bar, (1, 1)), np.reshape(a, (1, 1))), np.shape(a))
     return real_if(block_derivative(function, conjugate_transpose(a), y_bar), a)
 
 
@@ -293,8 +298,9 @@ def block_diag_bars(y_bar: Any, arrs: Any) -> tuple[Any, ...]:
     """The cotangents of the blocks of ``linalg.block_diag``."""
     bars, i, j = [], 0, 0
     for a in arrs:
-        rows, columns = np.atleast_2d(a).shape
-        bars.append(np.reshape(y_bar[i : i + rows, j : j + columns], np.shape(a)))
+        rows, columns = np.atleast_2d(a).shape[-2:]
+        part = unbroadcast(y_bar[..., i : i + rows, j : j + columns], np.atleast_2d(a))
+        bars.append(np.reshape(part, np.shape(a)))
         i, j = i + rows, j + columns
     return tuple(bars)
 

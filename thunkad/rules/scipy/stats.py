@@ -24,46 +24,52 @@ for _cls in (rv_continuous, rv_discrete):
     )
 
 
+def doubled(x):
+    """``x`` in the precision in which SciPy computes."""
+    x = np.asarray(x)
+    return x.astype(np.result_type(x.dtype, np.float64))
+
+
 @alternative(rv_continuous.pdf, types=NORMAL)
 def pdf(self, x, loc=0, scale=1):
-    z = (np.asarray(x, float) - loc) / scale
+    z = (doubled(x) - loc) / scale
     return np.exp(-z * z / 2) / (ROOT_TWO_PI * scale)
 
 
 @alternative(rv_continuous.logpdf, types=NORMAL)
 def logpdf(self, x, loc=0, scale=1):
-    z = (np.asarray(x, float) - loc) / scale
+    z = (doubled(x) - loc) / scale
     return -z * z / 2 - np.log(ROOT_TWO_PI * scale)
 
 
 @alternative(rv_continuous.cdf, types=NORMAL)
 def cdf(self, x, loc=0, scale=1):
-    return special.ndtr((np.asarray(x, float) - loc) / scale)
+    return special.ndtr((doubled(x) - loc) / scale)
 
 
 @alternative(rv_continuous.logcdf, types=NORMAL)
 def logcdf(self, x, loc=0, scale=1):
-    return special.log_ndtr((np.asarray(x, float) - loc) / scale)
+    return special.log_ndtr((doubled(x) - loc) / scale)
 
 
 @alternative(rv_continuous.sf, types=NORMAL)
 def sf(self, x, loc=0, scale=1):
-    return special.ndtr((loc - np.asarray(x, float)) / scale)
+    return special.ndtr((loc - doubled(x)) / scale)
 
 
 @alternative(rv_continuous.logsf, types=NORMAL)
 def logsf(self, x, loc=0, scale=1):
-    return special.log_ndtr((loc - np.asarray(x, float)) / scale)
+    return special.log_ndtr((loc - doubled(x)) / scale)
 
 
 @alternative(rv_continuous.ppf, types=NORMAL)
 def ppf(self, q, loc=0, scale=1):
-    return loc + scale * special.ndtri(np.asarray(q, float))
+    return loc + scale * special.ndtri(doubled(q))
 
 
 @alternative(rv_continuous.isf, types=NORMAL)
 def isf(self, q, loc=0, scale=1):
-    return loc - scale * special.ndtri(np.asarray(q, float))
+    return loc - scale * special.ndtri(doubled(q))
 
 
 @alternative(rv_continuous.entropy, types=NORMAL)
