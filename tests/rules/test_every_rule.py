@@ -31,7 +31,7 @@ def test_every_function_has_a_sample():
     lacking = []
     for target, entries in TABLE.snapshot.cells.items():
         ours = [e for e in entries if e.layer == "library" and e.kind in (RRULE, ALTERNATIVE)]
-        module = getattr(target, "__module__", None) or ""
+        module = getattr(getattr(target, "__objclass__", target), "__module__", None) or ""
         if ours and not module.startswith("thunkad") and module not in BY_PROGRAMS and target not in have and name_of(target) not in WITHOUT:
             lacking.append(name_of(target))
     assert not lacking
@@ -40,8 +40,9 @@ def test_every_function_has_a_sample():
 #: What is tested by programs, for it writes or is there for containers and iterators only; and what NumPy itself warns of.
 WITHOUT = {"_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "set", "frozenset",
            "chain.from_iterable"}
-#: The same of whole modules: operators of lists and arrays (test_ufuncs_of_lists.py), iterators (test_kept_generators.py).
-BY_PROGRAMS = ("_operator", "itertools")
+#: The same of whole modules: operators of lists and arrays (test_ufuncs_of_lists.py), iterators (test_kept_generators.py),
+#: containers and copies (tests/programs).
+BY_PROGRAMS = ("_operator", "operator", "itertools", "collections", "copy")
 
 
 @functools.cache
