@@ -115,7 +115,10 @@ def _dict(value: Any, depth: int) -> Kind:
 
 
 def _method(value: Any, depth: int) -> Kind:
-    return Method(value.__func__, kind_of(value.__self__, depth + 1))
+    owner = value.__self__
+    if type(owner).__module__.startswith("thunkad.compiled."):  # of the compiler, which holds all that it knows
+        return Method(value.__func__, Instance(type(owner)))
+    return Method(value.__func__, kind_of(owner, depth + 1))
 
 
 def _builtin(value: Any, depth: int) -> Kind:
