@@ -35,7 +35,7 @@ def finished(world: Any, function: n.Function, owner: Any, kinds: dict[str, Kind
     forwarding = world.forwarding
     forwarding.made.add(id(function))
     world.keep(function)
-    resolved = forwarding.analysis(function, owner, tuple(kinds.get(p.name, UNKNOWN) for p in function.params))
+    resolved = forwarding.outline(function, owner, {p.name: kinds.get(p.name, UNKNOWN) for p in function.params})
     if not aliases_of(resolved).mutated:
         resolved, _ = computed_once(resolved)
     purity, shapes = purity_of(make_purity(world.is_pure)), shape_classes(resolved)

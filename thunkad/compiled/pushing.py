@@ -24,6 +24,8 @@ from thunkad.forward.memory import Summary, memory_of, summary_of
 from thunkad.ir import nodes as n
 from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kinds)
 from thunkad.kinds.lattice import UNKNOWN, Kind
+from thunkad.optimise.purity import is_helper
+from thunkad.records import replace
 from thunkad.rules.entry import FRULE
 from thunkad.rules.resolve import Decision
 
@@ -83,6 +85,11 @@ class Forwarding:
                 found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             self.world.keep(function)
         return found
+
+    def outline(self, function: n.Function, owner: Any, kinds: dict[str, Kind]) -> Resolved:
+        """Generated code resolved without a look inside of the compiler's own helpers; for what only tidies it up."""
+        with self.world.recording():
+            return resolve(self.normal(function), owner, kinds, _Outline(self))
 
     def normal(self, target: Any) -> n.Function:
         """The function in normal form; what was generated here is flattened first."""
@@ -226,3 +233,33 @@ class Forwarding:
     def separable(self, callee: n.Expr) -> bool:
         """Whether what is called, if that is known already, isn't the run-time dispatch of derivatives."""
         return not (type(callee) is n.Ref and is_dispatch(callee.value))
+
+
+class _Outline:
+    """What resolution asks, answered by ``forwarding``, but for what helpers return and which of them write."""
+
+    def __init__(self, forwarding: Forwarding) -> None:
+        self.forwarding = forwarding
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.forwarding, name)
+
+    def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind:
+        return UNKNOWN if is_helper(fn) else self.forwarding.result_kind(fn, kinds)  # type: ignore[no-any-return]
+
+    def site_mutates(self, owner: Any) -> Any:
+        of_others = self.forwarding.site_mutates(owner)
+
+        def mutated(site: Site, changed: bool = False) -> frozenset[str]:
+            fn = site.callee
+            if not is_helper(fn):
+                return of_others(site, changed=changed)  # type: ignore[no-any-return]
+            if (fn, changed) not in _WRITTEN:
+                _WRITTEN[fn, changed] = of_others(replace(site, kinds=(UNKNOWN,) * len(site.kinds)), changed=changed)
+            return _WRITTEN[fn, changed]
+
+        return mutated
+
+
+#: The parameters that helpers write into, whatever they are: the same in every world.
+_WRITTEN: dict[tuple[Any, bool], frozenset[str]] = {}

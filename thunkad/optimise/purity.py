@@ -52,7 +52,7 @@ def is_pure(e: n.Expr, site: Site | None, user_pure: Callable[[Any], bool]) -> b
         return t is not n.Compare or site is None or all(isinstance(k, (Num, Opaque)) for k in site.kinds)
     if site is None:
         return _helper_is_pure(e)
-    if t is n.Call and (_is_changing_helper(site.callee) or writes(site, e)):
+    if t is n.Call and (is_changing_helper(site.callee) or writes(site, e)):
         return False
     if site.how in ("rule", "constant") and t in (n.Binary, n.Unary, n.Attr, n.Inplace):
         return t is not n.Inplace
@@ -76,10 +76,16 @@ def _helper_is_pure(e: n.Expr) -> bool:
 
 def is_changing_call(e: n.Expr) -> bool:
     """Whether ``e`` calls a helper that changes something besides returning its result."""
-    return type(e) is n.Call and type(e.func) is n.Ref and _is_changing_helper(e.func.value)
+    return type(e) is n.Call and type(e.func) is n.Ref and is_changing_helper(e.func.value)
 
 
-def _is_changing_helper(fn: object) -> bool:
+def is_helper(fn: object) -> bool:
+    """Whether ``fn`` is a function that generated code calls at run time."""
+    return isinstance(fn, types.FunctionType) and (fn.__module__ or "").startswith("thunkad.runtime.")
+
+
+def is_changing_helper(fn: object) -> bool:
+    """Whether ``fn`` is of the compiler and changes something besides returning its result."""
     module = getattr(fn, "__module__", None) or ""
     return module.startswith("thunkad.") and getattr(fn, "__name__", "") in CHANGING
 
