@@ -38,9 +38,15 @@ SECOND_ORDER_LIMITS = (
     ),
     SecondOrderLimit(
         "Derivatives around derivatives of `super().method(…)`",
-        ("calls-inheritance",),
+        ("calls-inheritance", "standard_library-OBJECTS-sa_module", "standard_library-OBJECTS-sa_slots"),
         "class super",
         "What `super()` stands for is decided when the code runs; call the method by the name of its class.",
+    ),
+    SecondOrderLimit(
+        "Attributes that a `__getattr__` computes",
+        ("standard_library-OBJECTS-getattr_own",),
+        "a second derivative through getattr()",
+        "Whether an object has such an attribute is known only when the code runs; write a property.",
     ),
     SecondOrderLimit(
         "Changes of a dict that a function found at run time returned",
@@ -53,10 +59,12 @@ SECOND_ORDER_LIMITS = (
         (
             "calls-map_mutating", "calls-partial_mutating", "calls-unknown_function",
             "calls-generator_of_views", "standard_library-FUNCTIONS-mc_active", "standard_library-DICTS-od_comprehension",
-            "results_written-TABLE-made_generator",
+            "results_written-TABLE-made_generator", "standard_library-MANAGERS-cm_list",
+            "standard_library-MANAGERS-cm_method", "standard_library-MANAGERS-cm_closing",
         ),
         "forward mode over SharedPull",
         "Which function it is, and what it changes, is known only when the code runs; call it by its name.",
+        ("calls-map_mutating", "calls-partial_mutating", "calls-unknown_function", "standard_library-MANAGERS-cm_closing"),
     ),
     SecondOrderLimit(
         "Methods found only when the code runs that change their object",
@@ -80,7 +88,8 @@ SECOND_ORDER_LIMITS = (
     ),
     SecondOrderLimit(
         "What a callee has changed before it raised, inside a `try`",
-        ("kept-raises", "kept-stop_value", "kept-finally_left", "kept-finally_returns", "kept-finally_changes"),
+        ("kept-raises", "kept-stop_value", "kept-finally_left", "kept-finally_returns", "kept-finally_changes",
+         "standard_library-MANAGERS-cm_raises_out"),
         "was left half-way",
         "Raise before anything is changed.",
     ),

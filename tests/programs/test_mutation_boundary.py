@@ -82,3 +82,44 @@ def test_two_arguments_of_one_memory_are_refused() -> None:
             ad.vjp(both_written, x, same)
     assert np.array_equal(x, [1.0, 2.0, 3.0])
     ad.grad(both_written, argnums=(0, 1))(x, x.copy())
+
+
+class Held:
+    pass
+
+
+def in_dict(u, v):
+    d = {}
+    d["u"] = u
+    d["v"] = v
+    return np.sum(d["u"] * d["v"] * d["v"])
+
+
+def in_object(u, v):
+    held = Held()
+    held.u, held.v = u, v
+    held.v = held.v * 1.0
+    return np.sum(held.u * held.v * held.v)
+
+
+@pytest.mark.parametrize("f", [in_dict, in_object])
+def test_two_arguments_of_one_memory_that_are_not_written(f) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    assert f(x, x) == ad.value_and_grad(f)(x, x)[0]
+    for u_bar, v_bar in (ad.grad(f, argnums=(0, 1))(x, x), tuple(ad.vjp(f, x, x)[1](1.0))):
+        assert np.allclose(u_bar, x * x) and np.allclose(v_bar, 2 * x * x)
+    u_bar, v_bar = ad.grad(f, argnums=(0, 1))(x, x[::-1])
+    assert np.allclose(u_bar, x[::-1] ** 2) and np.allclose(v_bar, 2 * x * x[::-1])
+
+
+def test_arguments_that_share_memory_inside_are_refused() -> None:
+    def f(p, q):
+        p = dict(p)
+        p["w"] = p["w"] * 2.0
+        return np.sum(p["w"] * q["w"])
+
+    x = np.array([1.0, 2.0])
+    with pytest.raises(ad.ArgumentError, match="share memory"):
+        ad.grad(f, argnums=(0, 1))({"w": x}, {"w": x})
+    p_bar, q_bar = ad.grad(f, argnums=(0, 1))({"w": x}, {"w": x.copy()})
+    assert np.allclose(p_bar["w"], 2 * x) and np.allclose(q_bar["w"], 2 * x)

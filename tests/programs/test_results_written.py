@@ -1,4 +1,4 @@
-"""What a callee returns is written by its caller: what the callee needs of it in reverse is as it was."""
+"""Callees and callers that write one memory: what is returned and written later, operands beside what is written."""
 
 from __future__ import annotations
 
@@ -231,6 +231,69 @@ def f(x):
     y[0] = x[1] * x[2]
     return np.sum(y * y)
 """
+
+OPERANDS = """
+=== object_with_a_dict_and_an_operand | x = A
+class Module:
+    def __init__(self, w):
+        self.d = {}
+        self.d['w'] = w
+    def parameters(self):
+        return self.d
+    def __call__(self, v):
+        return np.sum(self.d['w'] * v)
+def f(x):
+    net = Module(x * 1.0)
+    reg = sum(np.sum(p * p) for p in net.parameters().values())
+    return net(x) + reg
+=== operands_of_one_memory_and_views | x = A
+class Module:
+    def __init__(self, w):
+        self.d = {}
+        self.d['w'] = w
+    def __call__(self, v):
+        return np.sum(self.d['w'] * v)
+    def two(self, u, v):
+        return np.sum(self.d['w'] * v) * np.sum(u * self.d['w'])
+def f(x):
+    net = Module(x * 1.0)
+    y = x * 3.0
+    return net(x) + net(y) * net(y[1:2]) + net.two(y, x) * net.two(x, x)
+=== operands_in_a_list | x = A
+class Module:
+    def __init__(self, w):
+        self.d = {}
+        self.d['w'] = w
+    def run(self, vs):
+        return sum(np.sum(self.d['w'] * v) for v in vs) * self.d['w'][0]
+def f(x):
+    net = Module(x * 1.0)
+    vs = [x, x * 2.0]
+    t = net.run(vs)
+    net.d['w'] = x * x
+    return t * net.run((x, vs[1]))
+=== layers_that_keep_what_they_are_given | x = A, y = B
+class Layer:
+    def __init__(self, w):
+        self.p = {'w': w}
+        self.cache = []
+    def __call__(self, v):
+        self.cache.append(v)
+        return np.tanh(self.p['w'] * v)
+def f(x, y):
+    a, b = Layer(x * 1.0), Layer(y * 1.0)
+    t = 0.0
+    h = x
+    for k in range(3):
+        h = b(a(h)) + x
+        t = t + np.sum(h)
+    return t + sum(np.sum(c * c) for c in a.cache)
+"""
+
+
+@pytest.mark.parametrize("program", programs(OPERANDS))
+def test_operands_beside_what_is_written(program: Program) -> None:
+    check(program)
 
 
 @pytest.mark.parametrize("program", programs(TABLE))

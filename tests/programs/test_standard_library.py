@@ -872,3 +872,295 @@ def test_the_order_of_an_ordered_dict_is_its_own() -> None:
     value, d_bar = ad.value_and_grad(f)(d)
     assert value == f(d)
     assert d_bar == {"b": 2 * 2.0 * 32 + 4, "c": 2 * 3.0 * 16 + 2, "a": 2 * 1.0 * 8 + 1}
+
+MANAGERS = """
+=== cm_as2 | x = A
+import contextlib
+@contextlib.contextmanager
+def doubled(x, k=2.0, *rest, by=1.0):
+    yield k * x * by
+    print('left', len(rest))
+def f(x):
+    with doubled(x, by=x[0]) as y, doubled(y, 3.0, 1, 2) as z:
+        t = np.sum(y * z)
+    return t * y[1]
+=== cm_finally2 | x = A
+import contextlib
+@contextlib.contextmanager
+def scaled(x, k):
+    y = x * k
+    try:
+        yield y
+    finally:
+        y[0] = 5.0
+def f(x):
+    t = 0.0
+    for k in range(3):
+        with scaled(x, 2.0 + k) as y:
+            y[1] = y[1] * y[2]
+            t = t + np.sum(y * x)
+    return t + np.sum(y)
+=== cm_return_inside | x = A
+import contextlib
+@contextlib.contextmanager
+def scaled(xs, k):
+    xs.append(k)
+    try:
+        yield xs[0] * k
+    finally:
+        xs.append(k * k)
+def g(xs, k):
+    with scaled(xs, k) as y:
+        return y * 2.0
+def f(x):
+    xs = [x[0]]
+    return g(xs, x[1]) * xs[-1] * len(xs)
+=== cm_raises | x = A
+import contextlib
+@contextlib.contextmanager
+def guard(log, v):
+    try:
+        yield v * v
+    except ValueError:
+        log.append(v)
+def f(x):
+    log = []
+    with guard(log, x[0]) as y:
+        t = y * x[1]
+        raise ValueError
+    return log[0] * t
+=== cm_raises_out | x = A
+import contextlib
+@contextlib.contextmanager
+def guard(log, v):
+    try:
+        yield v * v
+    finally:
+        log.append(v)
+def f(x):
+    log = [1.0]
+    t = x[2]
+    try:
+        with guard(log, x[0]) as y:
+            t = y * x[1]
+            raise ValueError
+    except ValueError:
+        t = t * 2.0
+    return log[1] * t
+=== cm_no_try_raises | x = A
+import contextlib
+@contextlib.contextmanager
+def guard(log, v):
+    yield v * v
+    log.append(v)
+def f(x):
+    log = [1.0]
+    t = x[2]
+    try:
+        with guard(log, x[0]) as y:
+            t = y * x[1]
+            raise ValueError
+    except ValueError:
+        t = t * 2.0
+    return t * len(log)
+=== cm_method | x = A
+import contextlib
+class Model:
+    def __init__(self, w):
+        self.w = w
+    @contextlib.contextmanager
+    def frozen(self, k):
+        old = self.w
+        self.w = self.w * k
+        yield self
+        self.w = old
+    def energy(self, v):
+        return np.sum(self.w * v * v)
+def f(x):
+    m = Model(x * 1.0)
+    with m.frozen(x[0]) as same:
+        e = same.energy(x)
+    return e * m.energy(x)
+=== cm_no_as | x = A
+import contextlib
+STATE = [1.0]
+@contextlib.contextmanager
+def setting(d, k, v):
+    old = d[k]
+    d[k] = v
+    try:
+        yield
+    finally:
+        d[k] = old
+def f(x):
+    d = {'a': x[0]}
+    with setting(d, 'a', x[1] * x[2]):
+        t = d['a'] * x[0]
+    return t * d['a']
+=== cm_nullcontext | x = A
+import contextlib
+def f(x):
+    with contextlib.nullcontext(x * 2.0) as y:
+        return np.sum(y * x)
+=== cm_dynamic | x = A
+import contextlib
+@contextlib.contextmanager
+def doubled(x):
+    yield 2.0 * x
+def run(make, x):
+    with make(x) as y:
+        return np.sum(y * x)
+def f(x):
+    return run([doubled][0], x)
+=== cm_closing | x = A
+import contextlib
+class R:
+    def __init__(self, v): self.v = v
+    def close(self): self.v = 0.0
+def f(x):
+    with contextlib.closing(R(x[0])) as r:
+        t = r.v * x[1]
+    return t + r.v
+=== cm_as | x = A
+import contextlib
+@contextlib.contextmanager
+def doubled(x):
+    yield 2.0 * x
+def f(x):
+    with doubled(x) as y:
+        return np.sum(y * x)
+=== cm_finally | x = A
+import contextlib
+@contextlib.contextmanager
+def scaled(x, k):
+    y = x * k
+    try:
+        yield y
+    finally:
+        y[0] = 0.0
+def f(x):
+    with scaled(x, 2.0) as y:
+        t = np.sum(y * x)
+    return t + np.sum(y)
+=== cm_list | x = A
+import contextlib
+@contextlib.contextmanager
+def collecting():
+    xs = []
+    yield xs
+    xs.append(1.0)
+def f(x):
+    with collecting() as xs:
+        xs.append(x[0] * x[1])
+        xs.append(x[2])
+    return sum(v * v for v in xs)
+"""
+
+
+@pytest.mark.parametrize("program", programs(MANAGERS))
+def test_managers(program: Program) -> None:
+    check(program)
+
+OBJECTS = """
+=== sa_log | x = A
+class P:
+    def __init__(self, v):
+        self.v = v
+        self.count = 0
+    def __setattr__(self, name, value):
+        if name != 'count' and 'count' in self.__dict__:
+            object.__setattr__(self, 'count', self.count + 1)
+        object.__setattr__(self, name, value)
+def f(x):
+    p = P(x[0])
+    p.v = p.v * x[1]
+    p.w = x[2]
+    p.v *= p.w
+    return p.v * p.count
+=== sa_dict | x = A
+class P:
+    def __init__(self, v):
+        self.v = v
+    def __setattr__(self, name, value):
+        self.__dict__[name] = value * 2.0
+def f(x):
+    p = P(x[0])
+    p.w = x[1]
+    return p.v * p.w
+=== sa_frozen | x = A
+class P:
+    def __init__(self, v, w):
+        object.__setattr__(self, 'v', v)
+        object.__setattr__(self, 'w', w)
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+    def scaled(self, k):
+        return P(self.v * k, self.w)
+def f(x):
+    p = P(x[0], x[1]).scaled(x[2])
+    try:
+        p.v = 1.0
+    except AttributeError:
+        pass
+    return p.v * p.w
+=== sa_module | x = A
+class Module:
+    def __init__(self):
+        self._params = {}
+    def __setattr__(self, name, value):
+        if isinstance(value, np.ndarray):
+            self._params[name] = value
+        super().__setattr__(name, value)
+    def parameters(self):
+        return self._params
+class Net(Module):
+    def __init__(self, w, b):
+        super().__init__()
+        self.w = w
+        self.b = b
+        self.k = 2.0
+    def __call__(self, v):
+        return np.sum(np.tanh(self.w * v + self.b) * self.k)
+def f(x):
+    net = Net(x * 1.0, x * 0.5)
+    reg = sum(np.sum(p * p) for p in net.parameters().values())
+    return net(x) + reg
+=== sa_slots | x = A
+class P:
+    __slots__ = ('v', 'w')
+    def __init__(self, v):
+        self.v = v
+        self.w = v
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value if name == 'w' else value * 3.0)
+def f(x):
+    p = P(x[0])
+    p.v = p.w * x[1]
+    return p.v * p.w
+=== setattr_own | x = A
+class P:
+    def __init__(self, v):
+        self.v = v
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value * 2.0)
+def f(x):
+    p = P(x[0])
+    p.w = x[1]
+    return p.v * p.w
+=== getattr_own | x = A
+class P:
+    def __init__(self, d):
+        self.d = d
+    def __getattr__(self, name):
+        if name.startswith('_'):
+            raise AttributeError(name)
+        return self.d[name]
+def f(x):
+    p = P({'a': x[0], 'b': x[1]})
+    return p.a * p.b
+"""
+
+
+@pytest.mark.parametrize("program", programs(OBJECTS))
+def test_objects(program: Program) -> None:
+    check(program)

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.late import dynamic
-from thunkad.adjoint.steps import Block
-from thunkad.analysis.aliases import Aliases, Sharing, foreseen
+from thunkad.adjoint.mutation import received
+from thunkad.adjoint.steps import Block, Step, give
+from thunkad.analysis.aliases import Aliases, Sharing, foreseen, has_memory
 from thunkad.analysis.sites import Site
 from thunkad.analysis.writing import MUTATING_METHODS, out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Num
-from thunkad.records import replace
+from thunkad.records import record, replace
 from thunkad.runtime.sharing import check_fresh
 
 CHECK_FRESH = n.Ref("check_fresh", check_fresh)
+
+
+@record
+class ReceiveStep(Step):
+    """What a callee has put into the shadow of ``source``, whose cotangent is no shadow here."""
+
+    source: str
+
+    def reads(self) -> set[str]:
+        return {self.source}
+
+    def reverse(self, bars: Bars) -> None:
+        give(bars, n.Name(self.source), received(bars, n.Name(self.source), ZERO_REF), maybe_zero=True)
 
 
 class Calls:
@@ -75,6 +90,14 @@ class Calls:
         straight = any(s is x for x in self.fw.resolved.function.body)
         several = sum(map(self.fw.is_active, (e for _, e in site.bound))) > 1
         return replace(found, lazy=True) if self.lazy and straight and several and not found.shadows else found
+
+    def receive(self, line: int, operands: list[n.Expr], steps: Block) -> None:
+        """Take over what a callee puts into the shadow of an operand for which this function has none."""
+        steps.steps.extend(
+            ReceiveStep(line, e.id)
+            for e in operands
+            if type(e) is n.Name and e.id not in self.shadowed and has_memory(self.kind(e))
+        )
 
     def check_fresh(self, target: str, site: Site) -> n.Expr | None:
         """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""

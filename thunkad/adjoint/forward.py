@@ -434,6 +434,7 @@ class Forward:
         places = [(operands[0], None)] if len(operands) == 1 else [(e, n.Const(k)) for k, e in enumerate(operands)]
         kinds = {e: k for (_, e), k in zip(bound, site.kinds)}
         takes = takes_shadows or sharing.shadows
+        self.mutation.receive(s.line, [e for p, e in bound if p in demand and p in shadowed], steps)
         call = reverse, (n.Name(saved),)
         step = OutlinedStep(s.line, target, call, places, kinds, site, takes, False, takes, captured is not None)
         if attempted:

@@ -42,7 +42,7 @@ from thunkad.records import record, replace
 from thunkad.runtime import cotangents, shadows, sharing
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
-MUST_DIFFER = n.Ref("must_differ", sharing.must_differ)
+MUST_DIFFER, APART = n.Ref("must_differ", sharing.must_differ), n.Ref("apart", sharing.apart)
 THEN = n.Ref("then", shadows.then)
 STRUCTURE = n.Ref("structure", shadows.structure)
 PROJECT = n.Ref("project", cotangents.project)
@@ -186,6 +186,17 @@ class Generator:
 
     # ------------------------------------------------------------ parts
 
+    def keep_apart(self, params: list[n.Name], body: list[n.Stmt]) -> None:
+        """See to it that these parameters share no memory: of arrays that are only put into something, by copies."""
+        line = self.resolved.function.line
+        out: list[n.Stmt] = []
+        before: list[n.Expr] = []
+        for p in params:
+            if before and isinstance(self.resolved.kind(p), Num) and not self.aliases.arrays_written(p.id):
+                out.append(n.Assign(p.id, n.Call(APART, (p, *before)), line=line))
+            before.append(p)
+        body[:0] = [*out, n.Effect(n.Call(MUST_DIFFER, tuple(params)), line=line)]
+
     def sweeps(
         self, wanted: tuple[str, ...], seed: Callable[[n.Expr], n.Expr], results: tuple[int, ...] | None = None
     ) -> Sweeps:
@@ -208,7 +219,7 @@ class Generator:
                 self.originals[p] = n.Name(original), n.Name(then)
         following = [n.Name(p) for p in wanted if p in shadowed]
         if len(following) > 1 and not self.takes_shadows:
-            body.insert(0, n.Effect(n.Call(MUST_DIFFER, tuple(following)), line=resolved.function.line))
+            self.keep_apart(following, body)
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = Bars(resolved, forward.active, self.names, frozenset(resolved.hollow))

@@ -252,7 +252,8 @@ class Mutation(Writers, Containers, Accessors, Calls):
         base = target.value
         kind = self.kind(base)
         if type(target) is n.Attr:
-            steps.steps.append(SlotStep(s.line, base.id, n.Const(target.name), value))
+            past = type(s) is n.Store and s.past
+            steps.steps.append(SlotStep(s.line, base.id, n.Const(target.name), value, past))
             return
         index = self.kept(s, target.index, out)
         if isinstance(kind, Num):

@@ -309,6 +309,7 @@ class SlotStep(Step):
     target: str
     key: n.Expr
     value: n.Expr
+    past: bool = False  # by ``object.__setattr__``
 
     def reads(self) -> set[str]:
         return {self.target, *walk.names(self.value)}
@@ -317,7 +318,9 @@ class SlotStep(Step):
         taken = bars.names.new("taken_bar")
         # An array takes a copy; all else holds the value, with its own shadow.
         unsure = bars.kind(self.target) is UNKNOWN
-        operands = (n.Name(self.target), as_key(self.key), *((self.value,) if unsure else ()))
+        operands: tuple[n.Expr, ...] = (n.Name(self.target), as_key(self.key))
+        operands += (self.value,) if unsure else (n.Const(None),) if self.past else ()
+        operands += (n.Const(True),) if self.past else ()
         bars.emit(n.Assign(taken, n.Call(n.Attr(n.Name(bars.shadows), "take_entry"), operands)))
         if (
             type(self.value) is n.Name

@@ -26,7 +26,7 @@ from thunkad.analysis.writing import (
 )
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind, Known, Num, Opaque, Sequence, Tuple
+from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
 from thunkad.records import field, record, replace
 
@@ -125,11 +125,42 @@ class Aliases:
         found = self.find(name)
         return found in self.after.get(id(s), ()) or any(self.find(x) == found for x in self.written_by.get(id(s), ()))
 
+    def arrays_written(self, name: str) -> bool:
+        """Whether something may write into an array in the class of ``name``, not only into what holds one."""
+        found = self.find(name)
+        for s in walk.statements(self.resolved.function.body):
+            names = [x for x in self.written_by.get(id(s), ()) if self.find(x) == found]
+            if names and not only_holders(self.resolved, s, names):
+                return True
+        return False
+
     def members(self, names: Any) -> dict[str, list[str]]:
         out: dict[str, list[str]] = {}
         for name in names:
             out.setdefault(self.find(name), []).append(name)
         return out
+
+
+def only_holders(resolved: Resolved, s: n.Stmt, names: list[str]) -> bool:
+    """Whether ``s`` surely writes into ``names`` as lists, dicts or objects, not into an array in them."""
+    if type(s) is n.Append:
+        return True
+    if type(s) in (n.Store, n.Delete):
+        kind = resolved.kind(s.target.value)
+        return isinstance(kind, (Sequence, Mapping, Instance)) and resolved.sites.get(id(s)) is None
+    if type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call:
+        site, func = resolved.sites.get(id(s)), s.value.func
+        if site is not None and site.how == "construct":
+            return names == [getattr(s, "target", None)]
+        return (
+            type(func) is n.Attr
+            and func.name in _OF_HOLDERS
+            and isinstance(resolved.kind(func.value), (Sequence, Mapping))
+        )
+    return False
+
+
+_OF_HOLDERS = frozenset("append extend insert pop clear update setdefault popitem reverse".split())
 
 
 def has_memory(kind: Kind) -> bool:

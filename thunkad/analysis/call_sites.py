@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import inspect
 import types
@@ -51,8 +50,6 @@ from thunkad.runtime.iterators import contained, drawn_or, everything
 from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.unpacking import split_starred
 from thunkad.source.origin import library_of
-
-MADE_BY_CONTEXTMANAGER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
 
 
 class CallSites:
@@ -247,9 +244,6 @@ class CallSites:
             site.how = "missing"
             return
         if isinstance(body, type) and not _is_library(body) and self.construct(site, body):
-            return
-        if getattr(body, "__code__", None) is MADE_BY_CONTEXTMANAGER:
-            site.how, site.callee = "missing", enter
             return
         if is_by_fields(body) or body is getattr:
             site.how = "dynamic"

@@ -9,44 +9,59 @@ from __future__ import annotations
 
 import builtins
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from thunkad.analysis.sites import Context
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Instance, Kind, Known
 from thunkad.records import replace
+from thunkad.runtime.attributes import has_own
 
 _NAMED = {"getattr", "setattr", "vars", "__setattr__", "__dict__"}
 
 
-def with_plain_attributes(function: n.Function, owner: Any, context: Context) -> n.Function:
-    """``function``, in normal form, with attributes read and set in the plain way; itself if it has no others."""
+def with_plain_attributes(
+    function: n.Function, owner: Any, context: Context, kinds: Mapping[str, Kind | None]
+) -> n.Function:
+    """``function``, in normal form, with attributes read and set in the plain way; itself if it has no others.
+
+    ``kinds`` are those of the parameters.
+    """
     for e in walk.parts(*(e for s in walk.statements(function.body) for e in walk.expressions(s))):
         if (type(e) is n.Global and e.id in _NAMED) or (type(e) is n.Attr and e.name in _NAMED):
             break
     else:
         return function
-    run = _Plain(function, owner, context)
+    run = _Plain(function, owner, context, kinds)
     body = run.block(function.body)
     unread = set(run.dicts) - walk.read_anywhere(body)
     return replace(function, body=walk.without(body, unread) if unread else body)
 
 
 class _Plain:
-    def __init__(self, function: n.Function, owner: Any, context: Context) -> None:
-        self.owner, self.context = owner, context
+    def __init__(self, function: n.Function, owner: Any, context: Context, kinds: Mapping[str, Kind | None]) -> None:
+        self.owner, self.context, self.kinds = owner, context, kinds
         everything = [*walk.statements(function.body)]
         writes = Counter(w for s in everything for w in walk.writes(s))
         writes.update({*function.captures, *(p.name for p in function.params)})
         self.once = {x for x, count in writes.items() if count == 1}
         self.names = Names(walk.taken_names(function))
+        self.texts: dict[str, str] = {}  # names of texts that are put together
         self.dicts: dict[str, n.Name] = {}  # names of the dictionaries of attributes of what is bound once
+        self.behind: dict[str, n.Name] = {}  # names of super objects, by which object.__setattr__ is found, of these
 
     def value_of(self, e: n.Expr) -> Any:
         """What a name from outside, or a constant, stands for; None for what is no such thing."""
         if type(e) is n.Const:
             return e.value
+        if type(e) is n.Name and e.id in self.texts:
+            return self.texts[e.id]
+        if type(e) is n.Name:
+            kind = self.kinds.get(e.id) if e.id in self.once else None
+            return kind.value if isinstance(kind, Known) else None
         if type(e) is not n.Global:
             return None
         try:
@@ -68,15 +83,26 @@ class _Plain:
             return [s if store is None else n.Store(*store, line=s.line, site=s.site)]
         if t in (n.Store, n.Update, n.Delete) and type(s.target) is n.Index:
             part = self.entry(s.target)
+            if part is not None and t is n.Store:
+                return [replace(s, target=part, past=True)]
             return [s if part is None else replace(s, target=part)]
         return [s]
 
     def read(self, s: n.Assign) -> list[n.Stmt]:
         e: Any = s.value
+        if type(e) is n.Binary and e.op == "+" and s.target in self.once:
+            parts = self.value_of(e.left), self.value_of(e.right)
+            if all(isinstance(x, str) for x in parts):
+                self.texts[s.target] = "".join(parts)
+        if type(e) is n.Compare and e.op in ("in", "not in") and type(e.right) is n.Name and e.right.id in self.dicts:
+            return self.has(s, e)
         if type(e) is n.Index:
             part = self.entry(e)
             if part is not None:
                 return [replace(s, value=part)]
+        if type(e) is n.Call and self.is_behind(e):
+            self.behind[s.target] = e.args[1]  # type: ignore[assignment]
+            return [s]
         called = self.value_of(e.func) if type(e) is n.Call and type(e.func) is n.Global and not e.kwargs else None
         if called is builtins.vars and len(e.args) == 1 and type(e.args[0]) is n.Name:
             s = replace(s, value=n.Attr(e.args[0], "__dict__"))
@@ -86,6 +112,14 @@ class _Plain:
         if type(e) is n.Attr and e.name == "__dict__" and type(e.value) is n.Name and e.value.id in self.once:
             self.dicts[s.target] = e.value
         return [s]
+
+    def has(self, s: n.Assign, e: n.Compare) -> list[n.Stmt]:
+        """``name in x.__dict__``"""
+        call = n.Call(n.Ref("has_own", has_own), (self.dicts[e.right.id], e.left))  # type: ignore[union-attr]
+        if e.op == "in":
+            return [replace(s, value=call)]
+        there = n.Name(self.names.new("there"))
+        return [n.Assign(there.id, call, line=s.line), replace(s, value=n.Unary("not", there))]
 
     def getting(self, s: n.Assign, x: n.Expr, key: n.Expr, default: n.Expr | None = None) -> list[n.Stmt]:
         name = self.value_of(key)
@@ -102,6 +136,11 @@ class _Plain:
     def setting(self, e: n.Call) -> tuple[n.Attr, n.Expr, bool] | None:
         """The target and the value of a call that sets an attribute, and whether it goes past the class's own way."""
         func: Any = e.func
+        if type(func) is n.Attr and func.name == "__setattr__" and type(func.value) is n.Name and len(e.args) == 2:
+            if func.value.id in self.behind:
+                owner = self.behind[func.value.id]
+                e = n.Call(n.Attr(n.Global("object"), "__setattr__"), (owner, *e.args), e.kwargs)
+                func = e.func
         by_object = type(func) is n.Attr and func.name == "__setattr__" and self.value_of(func.value) is object
         if not (by_object or self.value_of(func) is setattr) or len(e.args) != 3 or e.kwargs:
             return None
@@ -109,6 +148,17 @@ class _Plain:
         if not isinstance(name, str) or not name.isidentifier() or type(e.args[0]) is not n.Name:
             return None
         return n.Attr(e.args[0], name), e.args[2], by_object
+
+    def is_behind(self, e: n.Call) -> bool:
+        """Whether ``e`` is ``super()`` of a parameter, behind whose class nothing has a ``__setattr__`` of its own."""
+        if len(e.args) != 2 or self.value_of(e.func) is not super or type(e.args[1]) is not n.Name:
+            return False
+        kind, start = self.kinds.get(e.args[1].id), self.value_of(e.args[0])
+        if not isinstance(kind, Instance) or not isinstance(start, type) or start not in kind.cls.__mro__:
+            return False
+        mro = kind.cls.__mro__
+        found = next(cls for cls in mro[mro.index(start) + 1 :] if "__setattr__" in cls.__dict__)
+        return found is object and e.args[1].id in self.once
 
     def entry(self, e: n.Index) -> n.Attr | None:
         """``d[name]`` as an attribute, where ``d`` is the dictionary of an object's attributes."""

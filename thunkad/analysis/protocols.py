@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from thunkad.analysis.sites import Site
-from thunkad.analysis.special import own_method
+from thunkad.analysis.special import attribute_access, own_method
 from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -30,7 +30,7 @@ from thunkad.normal.suspended_class import class_of
 from thunkad.records import replace
 from thunkad.runtime.iterators import EXHAUSTED, contained, drawn, everything, found_in, listed, unpacked
 from thunkad.runtime.lazy import OF_BUILTINS
-from thunkad.runtime.suspended import Suspended
+from thunkad.runtime.suspended import Managed, Suspended
 from thunkad.runtime.unpacking import split_starred
 
 #: The site of a statement whose operands are lists by now.
@@ -121,9 +121,14 @@ class _Writer:
                         "loop over the object, or make a list of it first: list(...)",
                     )
             return [n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, **where)]
+        if t is n.Assign and type(s.value) is n.Call and (manager := self.managed(s)) is not None:
+            self.found = True
+            return [manager]
         if t is n.Assign and self.may_be_computed(s, s.value):
             self.found = True
             return [replace(s, value=n.Call(GET, (s.value.value, n.Const(s.value.name))))]
+        if t is n.Update and type(s.target) is n.Attr and self.sets_by_method(s, s.target):
+            return self.in_steps(s)
         stores = t in (n.Store, n.Update) and self.sets and not getattr(s, "past", False)
         if stores and self.may_be_computed(s, s.target):
             return self.setting(s)
@@ -149,6 +154,14 @@ class _Writer:
         if t in (n.Assign, n.Effect) and type(s.value) in _WITH_STARS:
             return self.taking(s, s.value)
         return [s]
+
+    def managed(self, s: n.Assign) -> n.Assign | None:
+        """A call of what ``contextlib.contextmanager`` made, as one of the class that stands for its generators."""
+        site = self.sites.get(id(s))
+        if site is None or site.how != "construct" or not issubclass(site.callee, Managed):
+            return None
+        made = n.Ref(site.callee.__name__, site.callee)
+        return None if s.value.func == made else replace(s, value=n.Call(made, site.args, site.kwargs))  # type: ignore[union-attr]
 
     def is_builtin(self, e: n.Global) -> bool:
         kind = self.kind(None, e)
@@ -212,6 +225,23 @@ class _Writer:
             and type(e.value) is n.Name
             and self.kind(s, e.value) in (None, UNKNOWN)
         )
+
+    def sets_by_method(self, s: n.Update, target: n.Attr) -> bool:
+        """Whether setting ``target`` calls a ``__setattr__`` of the user's, and reading it is plain."""
+        kind = self.kind(s, target.value) if type(target.value) is n.Name else None
+        access = attribute_access(kind, target.name, True)
+        return access is not None and access.name is not None and attribute_access(kind, target.name) is None
+
+    def in_steps(self, s: n.Update) -> list[n.Stmt]:
+        """``x.name op= v`` as a read, an operation and a store."""
+        self.found = True
+        assert type(s.target) is n.Attr
+        old, new = (n.Name(self.names.new(s.target.name)) for _ in range(2))
+        return [
+            n.Assign(old.id, s.target, line=s.line),
+            n.Assign(new.id, n.Inplace(s.op, old, s.value), line=s.line),
+            n.Store(s.target, new, line=s.line),
+        ]
 
     def setting(self, s: Any) -> list[n.Stmt]:
         """``x.name = v`` or ``x.name op= v`` by functions."""

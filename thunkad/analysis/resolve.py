@@ -24,7 +24,7 @@ from thunkad.records import replace
 
 def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
-    function = with_segments(with_plain_attributes(function, owner, context), owner, context)
+    function = with_segments(with_plain_attributes(function, owner, context, params), owner, context)
     kept: dict[int, tuple[n.Assign, n.Call]] = {}
     while True:
         suspends = context.suspends

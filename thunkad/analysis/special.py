@@ -100,6 +100,7 @@ class Access:
     read: Any
     write: Any
     descriptor: Any = None
+    name: str | None = None  # of the attribute, where ``write`` is the class's ``__setattr__``
 
     def read_args(self, owner: n.Expr, cls: type) -> tuple[n.Expr, ...]:
         """What ``read`` is called with to read an attribute of ``owner``."""
@@ -109,6 +110,8 @@ class Access:
 
     def write_args(self, owner: n.Expr, value: n.Expr) -> tuple[n.Expr, ...]:
         """What ``write`` is called with to set an attribute of ``owner``."""
+        if self.name is not None:
+            return owner, n.Const(self.name), value
         return (owner, value) if self.descriptor is None else (n.Ref("descriptor", self.descriptor), owner, value)
 
 
@@ -188,7 +191,9 @@ def own_method(kind: Kind | None, name: str) -> Any:
     found = special_method(kind, name)
     if found is None or found.__code__.co_filename.startswith("<string>"):
         return None
-    return None if (found.__module__ or "").split(".")[0] in sys.stdlib_module_names else found
+    module = (found.__module__ or "").split(".")[0]
+    manages = module == "contextlib" and name in ("__enter__", "__exit__")  # of what it is given, which is the user's
+    return found if manages or module not in sys.stdlib_module_names else None
 
 
 def comparison(op: str, left: Kind, right: Kind) -> Any:
@@ -218,6 +223,11 @@ def attribute_access(kind: Kind | None, name: str, write: bool = False, past: bo
     if not is_own_class(kind):
         return None
     cls = kind.cls
+    hook = inspect.getattr_static(cls, "__setattr__" if write else "__getattribute__", None)
+    if isinstance(kind, Instance) and isinstance(hook, types.FunctionType) and not past:
+        frozen = write and "__dataclass_params__" in cls.__dict__  # a frozen dataclass
+        if not frozen:
+            return Access(None, hook, name=name) if write else Access(None, None)
     found = inspect.getattr_static(cls, name, None)
     if isinstance(found, property):
         return Access(_function(found.fget), _function(found.fset))
@@ -230,10 +240,6 @@ def attribute_access(kind: Kind | None, name: str, write: bool = False, past: bo
         return Access(_function(get), _function(put), found)
     if isinstance(kind, Tuple) or past:
         return None
-    hook = inspect.getattr_static(cls, "__setattr__" if write else "__getattribute__", None)
-    if isinstance(hook, types.FunctionType):
-        frozen = write and "__dataclass_params__" in cls.__dict__  # a frozen dataclass
-        return None if frozen else Access(None, None)
     getter = inspect.getattr_static(cls, "__getattr__", None)
     unknown = found is None and name not in dict(kind.fields) and isinstance(getter, types.FunctionType)
     return Access(None, None) if unknown and not write else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import linecache
 import operator
@@ -11,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from thunkad.kinds.lattice import Instance, Kind, Known, Num, Sequence, Tuple
+from thunkad.normal.suspended_class import class_of
 from thunkad.runtime.chosen import implementation
 
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+MANAGING = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
 _DISPATCHING = functools.singledispatch(lambda x: x).__code__
 _LITERALS = (int, str, bool, float, type(None))
 _NUMBERS = (float, int, bool, complex, np.float64, np.float32, np.int64, np.bool_, np.complex128)
@@ -36,6 +39,8 @@ def stands_for(fn: Any, kinds: tuple[Kind, ...] = ()) -> tuple[Any, tuple[type, 
     """
     if type(fn) in _GETTERS:
         return getter(fn) or fn, ()
+    if getattr(fn, "__code__", None) is MANAGING:
+        return class_of(fn.__wrapped__, True), ()
     dispatcher = generic(fn)
     if dispatcher is None:
         return fn, ()

@@ -17,7 +17,7 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from thunkad.analysis.call_sites import MADE_BY_CONTEXTMANAGER
+from thunkad.analysis.stand_ins import MANAGING
 from thunkad.compiled.forms import normal_form
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -117,7 +117,7 @@ class _Search:
         return isinstance(value, types.FunctionType) and self.function(value, False)
 
     def function(self, fn: Any, passed: bool) -> bool:
-        if fn.__code__ is MADE_BY_CONTEXTMANAGER:
+        if fn.__code__ is MANAGING:
             return False  # it is not looked into
         try:
             form = normal_form(fn)

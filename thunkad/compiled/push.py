@@ -14,7 +14,7 @@ import numpy as np
 
 from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.sites import weaken
-from thunkad.analysis.stand_ins import stands_for
+from thunkad.analysis.stand_ins import MANAGING, stands_for
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested, is_of_sets
@@ -104,6 +104,7 @@ class Push:
             return self.forwarding.redone.push(fn, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.MethodType):
             return self.whole(fn.__func__, ZERO, (fn.__self__, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
+        fn = stands_for(fn)[0] if getattr(fn, "__code__", None) is MANAGING else fn
         owner = getattr(fn, "__self__", None)
         if (
             isinstance(fn, types.BuiltinMethodType)

@@ -24,6 +24,7 @@ from thunkad.compiled.running import run, running
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
 from thunkad.runtime.attributes import is_code
+from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.shadows import VALUES, Shadows, fields_of, then
@@ -242,7 +243,7 @@ def collected(shadows: Any, x: Any, x_bar: Any, seen: dict[int, Any]) -> Any:
         shadow = shadows.of(x)
         found, shadow[...] = shadow.copy(), 0
         return found
-    items: Any = dict(enumerate(x)) if isinstance(x, (list, tuple)) else x if isinstance(x, dict) else None
+    items: Any = dict(enumerate(x)) if isinstance(x, SEQUENCES) else x if isinstance(x, dict) else None
     if items is None:
         items = {} if isinstance(x, (*VALUES, str, bytes, type)) else fields_of(x)
         if not items:
@@ -255,4 +256,4 @@ def collected(shadows: Any, x: Any, x_bar: Any, seen: dict[int, Any]) -> Any:
              for k, v in items.items()}  # fmt: skip
     if isinstance(x, dict):
         return parts
-    return tuple(parts.values()) if isinstance(x, (list, tuple)) else Tangent(type(x), parts)
+    return tuple(parts.values()) if isinstance(x, SEQUENCES) else Tangent(type(x), parts)

@@ -88,7 +88,8 @@ class Changes:
                 push.emit(n.Effect(n.Call(SET_ENTRY, (push.dot(root), at, push.dot(s.value), root, s.value))))
             else:
                 at = n.Const(target.name)
-                push.emit(n.Effect(n.Call(SET_FIELD, (push.dot(root), at, push.dot(s.value), root, s.value))))
+                past = (n.Const(True),) if s.past else ()
+                push.emit(n.Effect(n.Call(SET_FIELD, (push.dot(root), at, push.dot(s.value), root, s.value, *past))))
         elif push.moves(target) or push.moves(s.value):
             raise push.unsupported("an assignment into an attribute of an attribute", "name the inner one first")
         push.keep(s)

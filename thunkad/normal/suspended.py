@@ -43,7 +43,8 @@ from thunkad.tree.parse import gast
 #: Attributes of every generator, and what the written code refers to.
 MACHINE = ("at", "cleans_up", "close", "generator", "result", "resumed", "send", "throw")
 HELPERS = (
-    "CLOSING", "EXHAUSTED", "delegated", "drawn", "following", "handed", "iter", "returned", "zipped", "enumerated",
+    "CLOSING", "EXHAUSTED", "Thrown", "delegated", "drawn", "following", "handed", "iter", "returned", "zipped",
+    "enumerated",
     "mapped", "filtered",
 )  # fmt: skip
 #: Built-in functions by the ones that stand for them inside a generator.
@@ -63,8 +64,14 @@ class Suspension:
         ``__init__`` and ``resumed``.
     """
 
-    def __init__(self, scope: Scope, scopes: Scopes, captured: dict[str, bool] | None, refuse: Refuse) -> None:
-        """``captured``: the variables of functions around it, and whether they live in cells; None: there are none."""
+    def __init__(
+        self, scope: Scope, scopes: Scopes, captured: dict[str, bool] | None, refuse: Refuse, managed: bool = False
+    ) -> None:
+        """``captured``: the variables of functions around it, and whether they live in cells; None: there are none.
+
+        ``managed``: it makes a context manager, which throws into it what leaves the ``with`` block.
+        """
+        self.managed = managed
         self.own, self.scopes, self.refuse = scope, scopes, refuse
         self.nested, captured = captured is not None, captured or {}
         self.cells = captured
@@ -82,6 +89,9 @@ class Suspension:
         self.captured = {name: attributes.new(f"{name}_cell" if cell else name) for name, cell in captured.items()}
         self.machine = attributes
         self.cleans_up = any(map(cleans_up, statements_in(node.body)))
+        self.catches = self.managed and any(
+            type(s).__name__ == "Try" and has_yield(*s.body, *s.orelse) for s in statements_in(node.body)
+        )
         self.numbers = {id(y): k for k, y in enumerate(yields_in_body(node), 2)}
         self.written = CodeText(node)
         self.returns_value = any(type(x).__name__ == "Return" and x.value is not None for x in statements_in(node.body))
@@ -208,6 +218,8 @@ class Suspension:
         """What comes before a ``yield`` is left, and what after it is gone on from."""
         f = self.frame
         closing = f"\nif {self.sent} is {self.names['CLOSING']}:\n raise GeneratorExit" if self.cleans_up else ""
+        if self.catches:
+            closing += f"\nif isinstance({self.sent}, {self.names['Thrown']}):\n raise {self.sent}.error"
         if type(node).__name__ == "Yield":
             value = self.written.expr("None") if node.value is None else node.value
             before = self.written.code(f"{self.value} = _value\n{f}.at = {k}\nreturn {self.value}", _value=value)

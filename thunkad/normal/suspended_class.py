@@ -18,7 +18,8 @@ from thunkad.source.functions import Source, find_source, note_source
 from thunkad.tree.parse import deep_recursion, gast, quiet
 
 _HELPERS: dict[str, Any] = {
-    "CLOSING": suspended.CLOSING, "EXHAUSTED": iterators.EXHAUSTED, "delegated": suspended.delegated,
+    "CLOSING": suspended.CLOSING, "Thrown": suspended.Thrown, "EXHAUSTED": iterators.EXHAUSTED,
+    "delegated": suspended.delegated,
     "drawn": iterators.drawn, "following": iterators.following,
     "handed": suspended.handed, "iter": iter, "returned": suspended.returned, "zipped": lazy.zipped,
     "enumerated": lazy.enumerated, "mapped": lazy.mapped, "filtered": lazy.filtered,
@@ -26,23 +27,27 @@ _HELPERS: dict[str, Any] = {
 #: Functions with a normal form of their own, not one by code object: it refers to classes with their closure variables.
 holding: weakref.WeakSet[Any] = weakref.WeakSet()
 _classes: weakref.WeakKeyDictionary[Any, type] = weakref.WeakKeyDictionary()
+_managed: weakref.WeakKeyDictionary[Any, type] = weakref.WeakKeyDictionary()
 
 
-def class_of(fn: Any) -> type:
+def class_of(fn: Any, managed: bool = False) -> type:
     """The class whose objects stand for what the generator function ``fn`` returns.
+
+    ``managed``: it makes a context manager.
 
     Raises
     ------
     UnsupportedSyntaxError
         ``fn`` yields where that can't be written out.
     """
-    found = _classes.get(fn)
+    classes = _managed if managed else _classes
+    found = classes.get(fn)
     init = None if found is None else found.__init__  # type: ignore[misc]
     if found is None or (init.__defaults__, init.__kwdefaults__) != (fn.__defaults__, fn.__kwdefaults__):
         source = find_source(fn)
         with deep_recursion():
             scopes = Scopes(source.node)
-            found = _classes[fn] = _made(source, scopes.root, scopes, None, fn.__name__)
+            found = classes[fn] = _made(source, scopes.root, scopes, None, fn.__name__, managed)
         found.generator = fn  # type: ignore[attr-defined]
         init = found.__init__  # type: ignore[misc]
         init.__defaults__, init.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
@@ -81,11 +86,13 @@ def class_inside(source: Source, scope: Scope, scopes: Scopes, captured: dict[st
     return node.suspended  # type: ignore[no-any-return]
 
 
-def _made(source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool] | None, name: str) -> type:
+def _made(
+    source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool] | None, name: str, managed: bool = False
+) -> type:
     def refuse(node: Any, message: str, hint: str) -> NoReturn:
         raise UnsupportedSyntaxError(f"{message}.", source.place(node.lineno), hint)
 
-    suspension = Suspension(scope, scopes, captured, refuse)
+    suspension = Suspension(scope, scopes, captured, refuse, managed)
     helpers = {spelling: types.CellType(_HELPERS[helper]) for helper, spelling in suspension.names.items()}
     fn = source.function
     free = {**dict(zip(fn.__code__.co_freevars, fn.__closure__ or ())), **helpers}
@@ -101,8 +108,9 @@ def _made(source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool
         method.__defaults__ = (None,) * len(node.args.defaults) or None
         note_source(code, Source(node, source.filename, node.lineno, code.co_name, source._lines, method))
         members[code.co_name] = method
-    members |= {"__module__": fn.__module__, "__qualname__": name}
-    return type(name, (suspended.Closing if suspension.cleans_up else suspended.Suspended,), members)
+    members |= {"__module__": fn.__module__, "__qualname__": name, "catches": suspension.catches}
+    closing = suspended.Closing if suspension.cleans_up else suspended.Suspended
+    return type(name, (suspended.Managed if managed else closing,), members)
 
 
 def _compiled(node: Any, filename: str, free: tuple[str, ...]) -> types.CodeType:

@@ -71,3 +71,8 @@ def outside(x: Any, name: str) -> UnsupportedSyntaxError:
         f"setting {label}.{name}, an attribute of a {sort}, to a value that is differentiated is not supported",
         hint=SHARED_HINT,
     )
+
+
+def has_own(x: Any, name: Any) -> bool:
+    """``name in x.__dict__``"""
+    return name in x.__dict__

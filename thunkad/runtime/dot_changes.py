@@ -60,9 +60,10 @@ def set_entry(x_dot: Any, key: Any, y_dot: Any, x: Any, y: Any) -> None:
         raise _unfollowed(x_dot)
 
 
-def set_field(x_dot: Any, name: str, y_dot: Any, x: Any, y: Any) -> None:
-    """``x.name = y`` on the tangent of ``x``."""
-    check_write(x, name)
+def set_field(x_dot: Any, name: str, y_dot: Any, x: Any, y: Any, past: bool = False) -> None:
+    """``x.name = y`` on the tangent of ``x``; ``past``: by ``object.__setattr__``."""
+    if not past:
+        check_write(x, name)
     if isinstance(x_dot, Tangent):
         x_dot.fields[name] = held(y_dot, y)
     elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):

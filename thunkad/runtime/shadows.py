@@ -312,19 +312,20 @@ class Shadows:
         """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""
         return x_bar if isinstance(x, VALUES) else ZERO
 
-    def take_entry(self, x: Any, key: Any, value: Any = None) -> Any:
-        """The cotangent of the number ``value`` that was stored at ``key``, whose slot is zero before that."""
+    def take_entry(self, x: Any, key: Any, value: Any = None, past: bool = False) -> Any:
+        """The cotangent of the number ``value`` that was stored at ``key``, whose slot is zero before that.
+
+        ``past``: by ``object.__setattr__``.
+        """
         if isinstance(x, np.ndarray):
             # An array takes a copy of what is stored.
             return unless_cut(unbroadcast(take_stored(self._array(x), key), value), x, value)
-        if isinstance(key, str) and not isinstance(x, dict):
+        if isinstance(key, str) and not isinstance(x, dict) and not past:
             check_write(x, key)
         slots = self.of(x)
         if isinstance(slots, AbstractZero):
-            raise UnsupportedSyntaxError(
-                f"a value that is differentiated, stored into a {type(x).__name__}",
-                hint="use an array, a list or a dict",
-            )
+            what = f"a value that is differentiated, stored into a {type(x).__name__}"
+            raise UnsupportedSyntaxError(what, hint="use an array, a list or a dict")
         if isinstance(slots, dict):
             return slots.pop(key, ZERO)
         found, slots[key] = slots[key], ZERO

@@ -7,18 +7,47 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
-from thunkad.runtime.shadows import shares
+from thunkad.runtime.containers import CONTAINERS
+from thunkad.runtime.shadows import VALUES, fields_of, shares
 
 
 def must_differ(*args: Any) -> None:
     """Refuse arguments that are one object or share memory, where cotangents follow memory: they would share those,
     too."""
-    for k, a in enumerate(args):
-        if shares(a, *args[:k]):
-            raise ArgumentError(
-                "two arguments to differentiate for share memory, and the function changes memory in place: "
-                "pass a copy of one of them"
-            )
+    seen: list[dict[int, list[Any]]] = []
+    for a in args:
+        own: dict[int, list[Any]] = {}
+        _collect(a, own, set())
+        for other in seen:
+            for key in own.keys() & other.keys():
+                if any(shares(x, *other[key]) for x in own[key]):
+                    raise ArgumentError(
+                        "two arguments to differentiate for share memory, and the function changes memory in place: "
+                        "pass a copy of one of them"
+                    )
+        seen.append(own)
+
+
+def _collect(x: Any, found: dict[int, list[Any]], seen: set[int]) -> None:
+    """The arrays, lists, dicts and objects in ``x``, by the identity of what their memory belongs to."""
+    if isinstance(x, VALUES) or x is None or isinstance(x, (str, type)) or id(x) in seen:
+        return
+    seen.add(id(x))
+    root = x
+    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
+        root = root.base
+    found.setdefault(id(root), []).append(x)
+    if isinstance(x, CONTAINERS):
+        for part in x.values() if isinstance(x, dict) else x:
+            _collect(part, found, seen)
+    elif not isinstance(x, np.ndarray) and not callable(x):
+        for part in fields_of(x).values():
+            _collect(part, found, seen)
+
+
+def apart(x: Any, *others: Any) -> Any:
+    """``x``, or a copy where it is an array that shares memory with one of the others, and nothing is written to it."""
+    return x.copy("K") if isinstance(x, np.ndarray) and shares(x, *others) else x
 
 
 def check_fresh(value: Any, *args: Any) -> None:

@@ -86,6 +86,49 @@ class Closing(Suspended):
             raise RuntimeError("generator ignored GeneratorExit")
 
 
+class Thrown:
+    """What a generator is sent that is to raise an exception where it is."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class Managed(Suspended):
+    """A generator that is the context manager that ``contextlib.contextmanager`` makes of it.
+
+    Attributes
+    ----------
+    catches : bool
+        Whether it may deal with an exception that leaves the ``with`` block.
+    """
+
+    catches = False
+
+    def __enter__(self) -> Any:
+        item = self.resumed(None)
+        if item is EXHAUSTED:
+            raise RuntimeError("generator didn't yield")
+        return item
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+        if kind is None:
+            if self.resumed(None) is not EXHAUSTED:
+                raise RuntimeError("generator didn't stop")
+            return False
+        if not self.catches:
+            self.at = 0
+            return False
+        try:
+            item = self.resumed(Thrown(error))
+        except BaseException as raised:
+            if raised is error:
+                return False
+            raise
+        if item is not EXHAUSTED:
+            raise RuntimeError("generator didn't stop after throw()")
+        return True
+
+
 def resumed(it: Suspended) -> Any:
     """:func:`thunkad.runtime.iterators.drawn` of a generator."""
     return it.resumed(None)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 
 from thunkad.rules.library import alternative, non_differentiable
+from thunkad.rules.refused import refuse
+from thunkad.runtime.attributes import has_own
 from thunkad.runtime.chosen import implementation
 
-non_differentiable(implementation, operator.itemgetter, operator.attrgetter)
+refuse(
+    "what it makes of a function inside of the function that is differentiated is not followed; "
+    "write the context manager at module level, and pass what it needs",
+    contextlib.contextmanager,
+)
+refuse("write nested 'with' statements", contextlib.ExitStack)
+non_differentiable(implementation, has_own, operator.itemgetter, operator.attrgetter)
 
 
 @alternative(operator.methodcaller)
