@@ -1164,3 +1164,206 @@ def f(x):
 @pytest.mark.parametrize("program", programs(OBJECTS))
 def test_objects(program: Program) -> None:
     check(program)
+
+ITERTOOLS = r"""
+=== it_product | x = A, y = B
+import itertools
+def f(x, y):
+    t = 0.0
+    for a, b in itertools.product(x, y):
+        t = t + a * b * b
+    return t
+=== it_product_repeat | x = A
+import itertools
+def f(x):
+    return sum(a * b * c for a, b, c in itertools.product([x[0], x[1]], repeat=3))
+=== it_combinations | x = A
+import itertools
+def f(x):
+    t = 0.0
+    for a, b in itertools.combinations(x, 2):
+        t = t + (a - b) ** 2
+    for a, b in itertools.combinations_with_replacement([x, x * x], 2):
+        t = t + np.sum(a * b)
+    return t
+=== it_combinations_objects | x = A
+import itertools
+class Body:
+    def __init__(self, pos):
+        self.pos = pos
+        self.force = 0.0
+def f(x):
+    bodies = [Body(v) for v in x]
+    for a, b in itertools.combinations(bodies, 2):
+        d = b.pos - a.pos
+        a.force += d / (1.0 + d * d)
+        b.force -= d / (1.0 + d * d)
+    return sum(b.force * b.pos for b in bodies)
+=== it_permutations | x = A
+import itertools
+def f(x):
+    t = 0.0
+    for p in itertools.permutations(range(3)):
+        s = 1.0
+        for k, j in enumerate(p):
+            s = s * (x[j] + k)
+        t = t + s
+    return t + sum(a * b * b for a, b in itertools.permutations(x, 2))
+=== it_zip_longest | x = A
+import itertools
+def f(x):
+    t = 0.0
+    for a, b in itertools.zip_longest(x, [x[0], x[1]], fillvalue=2.0):
+        t = t + a * b
+    return t
+=== it_compress | x = A
+import itertools
+def f(x):
+    return sum(itertools.compress(x * x, [True, False, True])) + max(itertools.compress(x, [1, 1, 0]))
+=== one_shot_iterators | x = A
+import itertools, re, csv
+def f(x):
+    t = 0.0
+    pairs = itertools.starmap(max, [(0, 1), (2, 1)])
+    for k in pairs:
+        t = t + x[k] ** 3
+    for m in re.finditer(r'\d', '012'):
+        t = t + x[int(m.group())] ** 2 * x[0]
+    for row in csv.reader(['0,1', '1,2']):
+        t = t + x[int(row[0])] * x[int(row[1])]
+    for k in map(int, iter(['0', '2'])):
+        t = t + np.sin(x[k])
+    return t
+"""
+
+
+@pytest.mark.parametrize("program", programs(ITERTOOLS))
+def test_itertools(program: Program) -> None:
+    check(program)
+
+DATACLASSES = """
+=== dc_replace_initvar | x = A
+import dataclasses
+@dataclasses.dataclass
+class P:
+    v: float
+    k: dataclasses.InitVar[float]
+    s: float = dataclasses.field(init=False, default=0.0)
+    def __post_init__(self, k):
+        self.s = self.v * k
+def f(x):
+    p = dataclasses.replace(P(x[0], x[1]), k=x[2])
+    return p.s * p.v
+=== dc_asdict_nested | x = A
+import dataclasses
+@dataclasses.dataclass
+class Q:
+    a: float
+    xs: list
+@dataclasses.dataclass
+class P:
+    v: np.ndarray
+    q: Q
+    n: str = 'name'
+    def __post_init__(self):
+        self.v = self.v * 2.0
+def f(x):
+    p = P(x, Q(x[0], [x[1], x * x]))
+    d = dataclasses.asdict(p)
+    t = dataclasses.astuple(p)
+    return np.sum(d['v'] * t[0]) * d['q']['xs'][0] + np.sum(t[1][1][1]) * t[1][0] + len(d['n'])
+=== dc_replace_loop | x = A
+import dataclasses
+@dataclasses.dataclass(frozen=True)
+class State:
+    pos: np.ndarray
+    vel: np.ndarray
+    energy: float = 0.0
+    def __post_init__(self):
+        object.__setattr__(self, 'energy', np.sum(self.vel * self.vel))
+def f(x):
+    s = State(x, x * 0.1)
+    t = 0.0
+    for k in range(3):
+        s = dataclasses.replace(s, pos=s.pos + 0.1 * s.vel, vel=s.vel - 0.1 * np.sin(s.pos))
+        t = t + s.energy
+    return t * np.sum(s.pos)
+=== dyn_class | x = A
+class P:
+    def __init__(self, v):
+        self.v = v * v
+def f(x):
+    make = [P][0]
+    return make(x[0]).v * x[1]
+=== dyn_class_list | x = A
+class P:
+    def __init__(self, v):
+        self.v = np.sin(v)
+def f(x):
+    return sum(p.v * p.v for p in map(P, x))
+=== dc_asdict | x = A
+import dataclasses
+@dataclasses.dataclass
+class P:
+    v: float
+    w: float
+    s: float = 0.0
+    def __post_init__(self):
+        self.s = self.v * self.w
+def f(x):
+    d = dataclasses.asdict(P(x[0], x[1]))
+    return d['s'] * d['v']
+=== dc_replace | x = A
+import dataclasses
+@dataclasses.dataclass
+class P:
+    v: float
+    w: float
+    s: float = dataclasses.field(init=False, default=0.0)
+    def __post_init__(self):
+        self.s = self.v * self.w
+def f(x):
+    p = dataclasses.replace(P(x[0], x[1]), w=x[2])
+    return p.s * p.v
+=== dc_astuple | x = A
+import dataclasses
+@dataclasses.dataclass
+class P:
+    v: float
+    w: float
+    def __post_init__(self):
+        self.w = self.v * self.w
+def f(x):
+    a, b = dataclasses.astuple(P(x[0], x[1]))
+    return a * b
+=== dc_frozen_replace | x = A
+import dataclasses
+@dataclasses.dataclass(frozen=True)
+class P:
+    v: float
+    w: float
+def f(x):
+    p = P(x[0], x[1])
+    for k in range(3):
+        p = dataclasses.replace(p, v=p.v * p.w)
+    return p.v
+=== dc_fields | x = A
+import dataclasses
+@dataclasses.dataclass
+class P:
+    v: float
+    w: float
+    def __post_init__(self):
+        self.w = self.v * self.w
+def f(x):
+    p = P(x[0], x[1])
+    t = 1.0
+    for fl in dataclasses.fields(p):
+        t = t * getattr(p, fl.name)
+    return t
+"""
+
+
+@pytest.mark.parametrize("program", programs(DATACLASSES))
+def test_dataclasses(program: Program) -> None:
+    check(program)

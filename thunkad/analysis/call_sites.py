@@ -19,11 +19,12 @@ from thunkad.analysis.special import (
     Super,
     is_by_fields,
     made_kind,
+    makes_itself,
     own_method,
     special_method,
     super_kind,
 )
-from thunkad.analysis.stand_ins import stands_for
+from thunkad.analysis.stand_ins import made_anew, stands_for
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
 from thunkad.kinds.lattice import (
@@ -198,6 +199,11 @@ class CallSites:
             if instead is not fn:
                 self.context.chosen(fn, classes, instead)
                 return self.looked_up(s, instead, args, kwargs, kinds, None)
+            if fn is dataclasses.replace and kinds and isinstance(kinds[0], Instance) and len(args) == 1:
+                cls, names = kinds[0].cls, tuple(k for k, _ in kwargs if k is not None)
+                if dataclasses.is_dataclass(cls) and not makes_itself(cls) and len(names) == len(kwargs):
+                    given = (args[0], *(v for _, v in kwargs))
+                    return self.looked_up(s, made_anew(cls, names), given, (), kinds, None)
         if fn is split_starred:
             result = items_around_star(positional[0], *(a.value for a in args[1:]))
         elif result is None:

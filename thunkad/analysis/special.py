@@ -133,7 +133,7 @@ def makes_itself(cls: type) -> bool:
 
 def is_by_fields(fn: Any) -> bool:
     """Whether ``fn`` makes one value of the fields of another: ``replace`` and the like."""
-    if fn is dataclasses.replace or fn is dataclasses.asdict:
+    if fn is dataclasses.replace or fn is dataclasses.asdict or fn is dataclasses.astuple:
         return True
     name, code = getattr(fn, "__name__", ""), getattr(fn, "__code__", None)
     return name in ("_replace", "_asdict", "_make") and code is not None and code.co_filename == _NAMED_TUPLES

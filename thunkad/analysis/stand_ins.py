@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import linecache
 import operator
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.special import makes_itself
 from thunkad.kinds.lattice import Instance, Kind, Known, Num, Sequence, Tuple
 from thunkad.normal.suspended_class import class_of
 from thunkad.runtime.chosen import implementation
@@ -93,6 +95,34 @@ def getter(fn: Any) -> Any:
             body = ", ".join(reads)
         name = type(fn).__name__
         _made[key] = written(f"def {name}(x):\n    return {body}\n", name, {}, fn)
+    return _made[key]
+
+
+def is_made_anew(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether ``fn`` is ``dataclasses.replace``, of an object that code of its class makes."""
+    return fn is dataclasses.replace and bool(args) and not makes_itself(type(args[0]))
+
+
+def made_anew(cls: Any, names: tuple[str, ...]) -> Any:
+    """``dataclasses.replace(x, …)`` of an object of this class, as a function of ``x`` and what is given by name."""
+    key = cls, names
+    if key not in _made:
+        own = [f.name for f in dataclasses.fields(cls) if f.init]
+        parts = {name: f"x.{name}" for name in own} | {name: name for name in names}
+        made = ", ".join(f"{name}={value}" for name, value in parts.items())
+        text = f"def replaced({', '.join(('x', *names))}):\n    return cls({made})\n"
+        _made[key] = written(text, "replaced", {"cls": cls}, cls)
+    return _made[key]
+
+
+def making(cls: Any, count: int, names: tuple[str, ...]) -> Any:
+    """``cls`` as a function of so many arguments, and of keywords."""
+    key = cls, count, names
+    if key not in _made:
+        given = [f"given_{k}" for k in range(count)]
+        call = ", ".join((*given, *(f"{name}={name}" for name in names)))
+        text = f"def made({', '.join((*given, *names))}):\n    return cls({call})\n"
+        _made[key] = written(text, "made", {"cls": cls}, cls)
     return _made[key]
 
 

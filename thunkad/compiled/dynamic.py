@@ -205,7 +205,7 @@ class Pull:
             return pull_attribute(self, args)
         if fn is setattr:
             return pull_setting(self, args)
-        by_fields = pull_fields(fn, args, kwargs)
+        by_fields = pull_fields(self, fn, args, kwargs)
         if by_fields is not None:
             return by_fields
         if carries and reason_for(fn) is not None:

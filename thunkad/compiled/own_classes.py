@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.special import BY_METHOD, is_by_fields, makes_itself
+from thunkad.analysis.stand_ins import is_made_anew, made_anew
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import is_hashable
 from thunkad.rules.entry import name_of
@@ -208,15 +209,23 @@ def _field(bar: Any, x: Any, name: str) -> Any:
     return entry(bar, _fields(type(x)).index(name) if isinstance(bar, (tuple, list)) else name)
 
 
-def pull_fields(fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Callable[[Any], Any]] | None:
+def pull_fields(pull: Any, fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Callable[[Any], Any]] | None:
     """``dataclasses.replace``, ``dataclasses.asdict``; ``_replace``, ``_asdict`` and ``_make`` of a named tuple."""
     if not is_by_fields(fn):
         return None
+    if is_made_anew(fn, args):
+        value, inner = pull.whole(made_anew(type(args[0]), tuple(kwargs)), (args[0], *kwargs.values()), {})
+
+        def back_anew(bar: Any) -> Any:
+            _, bars, _ = inner(bar)
+            return NO_TANGENT, bars[:1], dict(zip(kwargs, bars[1:]))
+
+        return value, back_anew
     value, x = _made(fn, args, kwargs), args[0]
     if isinstance(x, type):
         return value, lambda bar: (NO_TANGENT, [NO_TANGENT, elements_bar(list(unthunk(bar)), args[1])], {})
     rest = [NO_TANGENT] * (len(args) - 1)
-    if fn.__name__.strip("_") == "asdict":
+    if fn.__name__.strip("_") in ("asdict", "astuple"):
         return value, lambda bar: (NO_TANGENT, [_whole(x, unthunk(bar)), *rest], {})
 
     def back(bar: Any) -> Any:
@@ -227,16 +236,21 @@ def pull_fields(fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Callable[[Any
     return value, back
 
 
-def push_fields(fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> tuple[Any, Any] | None:
+def push_fields(
+    push: Any, fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs
+) -> tuple[Any, Any] | None:
     """The same in forward mode."""
     if not is_by_fields(fn):
         return None
+    if is_made_anew(fn, args):
+        made, dots = made_anew(type(args[0]), tuple(kwargs)), (arg_dots[0], *(kwarg_dots.get(k, ZERO) for k in kwargs))
+        return push.whole(made, ZERO, (args[0], *kwargs.values()), dots, {}, {})  # type: ignore[no-any-return]
     value, x = _made(fn, args, kwargs), args[0]
     if isinstance(x, type):
         return value, tuple(elements_dot(arg_dots[1], args[1]))
     dot = unthunk(arg_dots[0])
-    if fn.__name__.strip("_") == "asdict":
-        return value, _spelled(x, dot)
+    if fn.__name__.strip("_") in ("asdict", "astuple"):
+        return value, _spelled(x, dot, fn is dataclasses.astuple)
     own = {f: _field(dot, x, f) for f in _fields(type(x)) if f not in kwargs}
     parts = {f: kwarg_dots.get(f, ZERO) if f in kwargs else own[f] for f in _fields(type(x))}
     return value, _of_fields(x, {f: d for f, d in parts.items() if not isinstance(d, AbstractZero)})
@@ -244,7 +258,10 @@ def push_fields(fn: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots:
 
 def _made(fn: Any, args: Args, kwargs: Kwargs) -> Any:
     cls = args[0] if isinstance(args[0], type) else type(args[0])
-    refuse_own_new(cls)
+    if fn not in (dataclasses.asdict, dataclasses.astuple):
+        refuse_own_new(cls)
+    elif len(args) + len(kwargs) > 1:
+        raise UnsupportedSyntaxError(f"{fn.__name__} with a factory, of values that are differentiated,")
     return fn(*args, **kwargs)
 
 
@@ -254,19 +271,22 @@ def _whole(x: Any, bar: Any) -> Any:
         return bar
     if isinstance(bar, dict) and not isinstance(x, dict):
         return _of_fields(x, {f: _whole(getattr(x, f), unthunk(entry(bar, f))) for f in _fields(type(x))})
+    if dataclasses.is_dataclass(x):
+        return _of_fields(x, {f: _whole(getattr(x, f), unthunk(entry(bar, k))) for k, f in enumerate(_fields(type(x)))})
     if isinstance(x, dict):
         return {k: _whole(v, unthunk(entry(bar, k))) for k, v in x.items()}
     return type(bar)([_whole(v, unthunk(entry(bar, k))) for k, v in enumerate(x)])
 
 
-def _spelled(x: Any, dot: Any) -> Any:
-    """The tangent of ``dataclasses.asdict(x)`` or ``x._asdict()`` from that of ``x``."""
+def _spelled(x: Any, dot: Any, as_tuple: bool = False) -> Any:
+    """The tangent of ``dataclasses.asdict(x)``, ``astuple(x)`` or ``x._asdict()`` from that of ``x``."""
     if isinstance(dot, AbstractZero):
         return dot
     if dataclasses.is_dataclass(x) or hasattr(type(x), "_fields"):
-        return {f: _spelled(getattr(x, f), unthunk(_field(dot, x, f))) for f in _fields(type(x))}
+        parts = {f: _spelled(getattr(x, f), unthunk(_field(dot, x, f)), as_tuple) for f in _fields(type(x))}
+        return tuple(parts.values()) if as_tuple else parts
     if isinstance(x, dict):
-        return {k: _spelled(v, unthunk(entry(dot, k))) for k, v in x.items()}
+        return {k: _spelled(v, unthunk(entry(dot, k)), as_tuple) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
-        return type(x)([_spelled(v, unthunk(entry(dot, k))) for k, v in enumerate(x)])
+        return type(x)([_spelled(v, unthunk(entry(dot, k)), as_tuple) for k, v in enumerate(x)])
     return dot

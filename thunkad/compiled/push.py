@@ -153,7 +153,7 @@ class Push:
             return push_attribute(self, args, arg_dots)
         if fn is setattr:
             return push_setting(self, args, arg_dots)
-        by_fields = push_fields(fn, args, arg_dots, kwargs, kwarg_dots)
+        by_fields = push_fields(self, fn, args, arg_dots, kwargs, kwarg_dots)
         if by_fields is not None:
             return by_fields
         if is_nested(fn):

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.special import is_by_fields
-from thunkad.analysis.stand_ins import stands_for
+from thunkad.analysis.stand_ins import is_made_anew, making, stands_for
 from thunkad.compiled import push_updates_redone, updates_redone
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.nested import NESTED, Bound, by_call
@@ -173,7 +174,8 @@ class Redone:
         bars = resolved(fn.pullback(seed))
         if isinstance(seed, AbstractZero):
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
-        if isinstance(fn.fn, type) or _joins(fn.fn, fn.args) or is_linear(fn.fn, fn.args):  # of nothing but the seed
+        made = isinstance(fn.fn, type) and not is_made_by_init(fn.fn)
+        if made or _joins(fn.fn, fn.args) or is_linear(fn.fn, fn.args):  # of nothing but the seed
             return bars, ZERO if isinstance(seed_dot, AbstractZero) else resolved(fn.pullback(seed_dot))
         callee, args, kwargs, arg_dots, f_dot = fn.fn, fn.args, fn.kwargs, entry(fn_dot, "args"), entry(fn_dot, "f")
         dots = tuple(entry(arg_dots, k) for k in range(len(args)))
@@ -209,6 +211,8 @@ class Redone:
             raise UnsupportedSyntaxError(
                 "a derivative of order three through vjp is not supported", hint="use grad or jvp"
             )
+        if isinstance(fn, type):
+            fn = making(fn, len(args), tuple(kwargs))
         fn, bound, _ = self.bind(fn, args, kwargs)
         by_name = dict(zip(bound.names, bound.values))
         picks = tuple((p, None) for p in bound.names if may_have_tangent(kind_of(by_name[p])))
@@ -318,7 +322,7 @@ def _joins(fn: Any, args: tuple[Any, ...]) -> bool:
 
 def is_linear(fn: Any, args: Any) -> bool:
     """Whether a call only puts together or takes apart what it is given."""
-    return is_by_fields(fn) or (
+    return (is_by_fields(fn) and not is_made_anew(fn, args)) or (
         fn is getattr and not isinstance(args[0], (np.ndarray, np.generic)) and attribute_call(args) is None
     )
 

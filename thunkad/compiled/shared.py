@@ -19,6 +19,7 @@ from thunkad.analysis.aliases import VIEWS, Sharing
 from thunkad.analysis.constructors import init_of, is_generated
 from thunkad.analysis.sites import Site, weaken
 from thunkad.analysis.special import is_by_fields
+from thunkad.analysis.stand_ins import is_made_anew
 from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_nested
 from thunkad.compiled.running import run, running
 from thunkad.kinds.observe import kind_of
@@ -157,7 +158,8 @@ class SharedPull(Pull):
         if (fn is getattr or fn is setattr) and is_plain_attribute(*args[:2], fn is setattr):
             return self.plain_attribute(fn, args)
         found = super().by_kind(fn, args, kwargs, wrt)
-        return self.taking(*found, args, kwargs) if is_nested(fn) or is_by_fields(fn) else found
+        taking = is_nested(fn) or (is_by_fields(fn) and not is_made_anew(fn, args))
+        return self.taking(*found, args, kwargs) if taking else found
 
     def plain_attribute(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back]:
         """An attribute that is no code, read or set: its place is in the shadow of the object."""

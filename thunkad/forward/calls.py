@@ -31,10 +31,19 @@ from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import arrays, cotangents
 from thunkad.runtime.dot_changes import array_dot
-from thunkad.runtime.dots import changeable, closure_dot, field_dot, spread, spread_named, tangent_buffer, view_like
+from thunkad.runtime.dots import (
+    changeable,
+    closure_dot,
+    field_dot,
+    item_dots,
+    spread,
+    spread_named,
+    tangent_buffer,
+    view_like,
+)
 from thunkad.tangents import Tangent
 
-SPREAD = n.Ref("spread", spread)
+SPREAD, ITEM_DOTS = n.Ref("spread", spread), n.Ref("item_dots", item_dots)
 SPREAD_NAMED = n.Ref("spread_named", spread_named)
 CHANGEABLE = n.Ref("changeable", changeable)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)

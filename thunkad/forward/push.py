@@ -18,7 +18,7 @@ from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.hidden import HINT, hidden_method
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.forward.calls import SPREAD, TANGENT, Calls, Pushed
+from thunkad.forward.calls import ITEM_DOTS, SPREAD, TANGENT, Calls, Pushed
 from thunkad.forward.changes import Changes
 from thunkad.forward.loops import as_value, changes_what_it_runs_over
 from thunkad.forward.memory import Memory
@@ -338,7 +338,7 @@ class Push:
             self.out.append(n.For(s.target, source, body, s.stop, s.count, line=s.line, site=self.checked(s)))
             return
         parts, count = self.names.new(f"{s.target}_dots"), s.count or self.names.new("k")
-        self.emit(n.Assign(parts, n.Call(SPREAD, (self.dot(source), source)), site=TANGENT))
+        self.emit(n.Assign(parts, n.Call(ITEM_DOTS, (self.dot(source), source)), site=TANGENT))
         first = n.Assign(self.dot_name(s.target), n.Index(n.Name(parts), n.Name(count)), site=TANGENT, line=s.line)
         self.out.append(
             n.For(s.target, source, [first, *self.block(s.body)], s.stop, count, line=s.line, site=self.checked(s))

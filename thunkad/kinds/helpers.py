@@ -160,6 +160,7 @@ results.RESULT_OF_HELPER.update(
         dots.field_dot: _entry_dot,
         dots.view_like: _like_second,
         dots.spread: _spread,
+        dots.item_dots: _spread,
         elements.elements_dot: _elements,
         shadows.Shadows: lambda args, kwargs: Instance(shadows.Shadows),
         shadows.Shadows.of: _shadow,

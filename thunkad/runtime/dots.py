@@ -32,11 +32,33 @@ def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(x, dict):
         return (ZERO,) * len(x)
     if isinstance(x_dot, AbstractZero):
+        if is_iterator(x):
+            raise UnsupportedSyntaxError(
+                f"taking a {type(x).__name__}, which can be gone through once, apart in forward mode",
+                hint="make a list of it first: list(...)",
+            )
         return tuple(zeros(item) for item in x)
     if isinstance(x_dot, (list, tuple, np.ndarray)):
         return tuple(dense(entry(x_dot, k), item) if numeric(item) else entry(x_dot, k) for k, item in enumerate(x))
     iter(x)  # raises in Python's own words
     raise CotangentError(f"the tangent of a sequence is {describe(x_dot)}")
+
+
+def item_dots(x_dot: Any, x: Iterable[Any]) -> Any:
+    """The tangents of what a loop over ``x`` gives, by its number; an iterator is left to the loop."""
+    return Still() if isinstance(unthunk(x_dot), AbstractZero) and is_iterator(x) else spread(x_dot, x)
+
+
+class Still:
+    """The tangents of the items of an iterator that nothing moves."""
+
+    def __getitem__(self, k: int) -> Any:
+        return ZERO
+
+
+def is_iterator(x: Any) -> bool:
+    """Whether ``x`` can be gone through only once."""
+    return hasattr(type(x), "__next__")
 
 
 def spread_named(x_dot: Any, x: dict[Any, Any]) -> dict[Any, Any]:

@@ -13,7 +13,7 @@ from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own
 from thunkad.runtime.dots import outward, view_like
 from thunkad.tangents import thunk, unthunk
 
-linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread)
+linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
 linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.sorted_dot, elements.dict_dot)
 linear(elements.values_dot, elements.items_dot, elements.number_dot)
 jointly_linear(elements.sum_dot, "iterable_dot", "start_dot")

@@ -16,6 +16,13 @@ import numpy as np
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.rules.refused import refuse
+from thunkad.runtime.choices import (
+    CHOICES,
+    places_of_combinations,
+    places_of_permutations,
+    places_of_product,
+    places_of_repetitions,
+)
 from thunkad.runtime.elements import (
     NO_DEFAULT,
     complex_dot,
@@ -147,13 +154,9 @@ non_differentiable(power_modulo)
 refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
 refuse("look names up in a list of dicts, the last one first", collections.ChainMap)
 refuse("it shows the memory of an array; use the array", memoryview)
-_BY_INDEX = "use loops, or go through indices with it: for i, j in itertools.{}(range(len(x)), …)"
-for _name in ("product", "combinations", "combinations_with_replacement", "permutations"):
-    refuse(_BY_INDEX.format(_name), getattr(itertools, _name))
-refuse("use zip of lists made as long as one another", itertools.zip_longest)
-refuse("use a list: [v for v, keep in zip(x, selectors) if keep]", itertools.compress)
 refuse("use a list", itertools.groupby, itertools.tee)
-for _fn, _body in OF_ITERTOOLS.items():
+non_differentiable(places_of_product, places_of_combinations, places_of_repetitions, places_of_permutations)
+for _fn, _body in (OF_ITERTOOLS | CHOICES).items():
     alternative(_fn)(_body)
 
 
