@@ -217,6 +217,10 @@ class Generator:
                 body.insert(0, n.Assign(original, n.Call(STRUCTURE, (n.Name(p),)), line=resolved.function.line))
                 body.insert(1, n.Assign(then, n.Call(THEN, (n.Name(p),)), line=resolved.function.line))
                 self.originals[p] = n.Name(original), n.Name(then)
+            elif p not in shadowed and self.aliases.is_mutated(p) and not isinstance(resolved.kind(n.Name(p)), Num):
+                original = self.names.new(f"{p}_at_start")
+                body.insert(0, n.Assign(original, n.Call(STRUCTURE, (n.Name(p),)), line=resolved.function.line))
+                self.originals[p] = n.Name(original), n.Name(p)
         following = [n.Name(p) for p in wanted if p in shadowed]
         if len(following) > 1 and not self.takes_shadows:
             self.keep_apart(following, body)
@@ -314,6 +318,8 @@ class Generator:
             zero, _, _ = sweeps.bars.zero_of(param)
             if isinstance(kind, Num) and kind.is_scalar:
                 return zero
+            if param in self.originals:
+                return n.Call(PROJECT, (ZERO_REF, self.originals[param][0]))
             return n.Call(PROJECT, (zero, n.Name(param)))
         if isinstance(kind, Num) and kind.form == "python" and kind.field in ("real", "int") and not bar.maybe_zero:
             if self.plain_number(bar.expr):

@@ -42,3 +42,10 @@ def default_dict(mapping: Any, factory: Any) -> Any:
 
 class DefaultDots(dict[Any, Any]):
     """The tangent of a ``defaultdict``: what that makes of itself is new, and has a new tangent."""
+
+
+class AsItWas:
+    """An object of class ``cls`` with the attributes that it had at some time."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls, self.fields = cls, dict[str, Any]()

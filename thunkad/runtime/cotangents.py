@@ -13,7 +13,7 @@ from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.runtime.attributes import check_read
 from thunkad.runtime.complex import real_part
-from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, remade
+from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
@@ -301,9 +301,20 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
         for f in dataclasses.fields(x):
             object.__setattr__(made, f.name, _leaf(entry(x_bar, f.name), getattr(x, f.name)))
         return made
+    if isinstance(x, AsItWas) and dataclasses.is_dataclass(x.cls):
+        made = object.__new__(x.cls)
+        for f in dataclasses.fields(x.cls):
+            object.__setattr__(made, f.name, _leaf(entry(x_bar, f.name), x.fields.get(f.name)))
+        return made
     if isinstance(x_bar, Tangent):
-        return Tangent(x_bar.cls, {k: _leaf(v, getattr(x, k, None)) for k, v in x_bar.fields.items()})
+        now = x.fields if isinstance(x, AsItWas) else fields_now(x, x_bar)
+        return Tangent(x_bar.cls, {k: _leaf(v, now.get(k)) for k, v in x_bar.fields.items()})
     return NO_TANGENT if isinstance(x_bar, AbstractZero) else x_bar
+
+
+def fields_now(x: Any, x_bar: Tangent) -> dict[str, Any]:
+    """The attributes of ``x`` that a cotangent of it has."""
+    return {k: getattr(x, k, None) for k in x_bar.fields}
 
 
 def _leaf(x_bar: Any, x: Any) -> Any:

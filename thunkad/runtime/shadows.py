@@ -19,9 +19,9 @@ from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import check_read, check_write
 from thunkad.runtime.chosen import METHODS, owner_of
-from thunkad.runtime.containers import CONTAINERS, SEQUENCES, remade
+from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
-from thunkad.runtime.indexing import assigned_last
+from thunkad.runtime.indexing import assigned_last, repeats_memory
 from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
@@ -378,16 +378,6 @@ def fields_of(x: Any) -> dict[str, Any]:
     return own
 
 
-def repeats_memory(x: np.ndarray) -> bool:
-    """Whether two elements of ``x`` may be one: broadcast or sliding views."""
-    extent = x.itemsize
-    for stride, size in sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1):
-        if stride < extent:
-            return True
-        extent += (size - 1) * stride
-    return False
-
-
 def take_stored(y_bar: Any, index: Any) -> Any:
     """The cotangent of what ``y[index] = v`` stored: a copy of that part of the shadow, which is set to zero.
 
@@ -453,14 +443,19 @@ def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
     return made
 
 
-def structure(x: Any) -> Any:
-    """Containers copied, what they hold as it is: how an argument was before it is changed in place."""
-    if isinstance(x, tuple):
-        return x  # what it holds is what it held
-    if type(x) in (list, deque):
-        return remade(x, (structure(v) for v in x))
+def structure(x: Any, seen: dict[int, Any] | None = None) -> Any:
+    """Containers and objects copied, what they hold as it is: how an argument was before it is changed in place."""
+    seen = {} if seen is None else seen
+    if id(x) in seen:
+        return seen[id(x)]
     if type(x) is dict:
-        return {k: structure(v) for k, v in x.items()}
+        return {k: structure(v, seen) for k, v in x.items()}
+    if isinstance(x, SEQUENCES):
+        return remade(x, [structure(v, seen) for v in x])
+    if isinstance(getattr(x, "__dict__", None), dict) and not callable(x) and not isinstance(x, (*VALUES, np.ndarray)):
+        made = seen[id(x)] = AsItWas(type(x))
+        made.fields.update((k, structure(v, seen)) for k, v in fields_of(x).items())
+        return made
     return x
 
 
