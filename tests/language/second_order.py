@@ -38,7 +38,7 @@ SECOND_ORDER_LIMITS = (
     ),
     SecondOrderLimit(
         "Derivatives around derivatives of `super().method(…)`",
-        ("calls-inheritance", "standard_library-OBJECTS-sa_module", "standard_library-OBJECTS-sa_slots"),
+        ("calls-inheritance", "standard_library-OBJECTS-setattr_behind_super", "standard_library-OBJECTS-sa_module", "standard_library-OBJECTS-sa_slots"),
         "class super",
         "What `super()` stands for is decided when the code runs; call the method by the name of its class.",
     ),

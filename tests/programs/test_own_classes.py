@@ -337,7 +337,6 @@ REFUSED = {
         "dictionary",
     ),
     "dictionary updated": ("o = K()\no.__dict__.update(c=x)\nreturn o.c", "dictionary"),
-    "own __setattr__": ("o = S()\no.w = x\nreturn o.w", "store that runs code"),
     "own __new__": ("return N(x).a", "makes or iterates over them in its own way"),
     "own __iter__": ("a, b = I(x, 1.0)\nreturn a", "makes or iterates over them in its own way"),
 }

@@ -1062,6 +1062,13 @@ def test_managers(program: Program) -> None:
     check(program)
 
 OBJECTS = """
+=== setattr_behind_super | x = A
+class Owner:
+    def keep(self, x):
+        super().__setattr__("v", x * x)
+        return self.v
+def f(x):
+    return np.sum(Owner().keep(x))
 === sa_log | x = A
 class P:
     def __init__(self, v):

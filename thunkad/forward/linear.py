@@ -349,6 +349,8 @@ class Split:
         if type(e) not in (n.Binary, n.Unary, n.Call, n.Index) or not any(True for _ in walk.names(e)):
             return e
         name = self.names.temporary()
+        if type(e) in (n.Index, n.Call) and any(map(self.memory.is_mutated, walk.names(e))):
+            e = n.Call(SNAPSHOT, (e,))  # it may be a view
         primal.append(n.Assign(name, e))
         return n.Name(name)
 
