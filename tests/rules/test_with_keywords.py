@@ -33,6 +33,13 @@ def multiplied(x, b):
     return y
 
 
+def tripled(x):
+    y = x * 1.0
+    np.multiply.at(y, [0, 0, 1], 3.0)
+    np.maximum.at(y, 2, -9.0)
+    return y * x
+
+
 def divided(x, b):
     y = x + 0.0
     np.divide.at(y, ([0, 1, 0], slice(1, 3)), b)
@@ -132,6 +139,7 @@ CASES = {
     "pad ramp": (lambda x, c: np.pad(x, ((1, 3), (2, 2)), "linear_ramp", end_values=c), M, np.array([[0.1], [0.7]])),
     "pad ramp sides": (lambda x, a: np.pad(x, 2, "linear_ramp", end_values=((a, 0.2), (0.3, a))), M, 0.7),
     "multiply.at": (multiplied, V[:3], W),
+    "multiply at": (tripled, V),
     "divide.at": (divided, M[:, :3] + 0.0, W[:2]),
     "sqrt.at": (rooted, POSITIVE),
     "maximum.at": (larger, V, np.array([9.0, -3.0, -4.0])),

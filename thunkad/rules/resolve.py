@@ -156,7 +156,7 @@ def losers(
     other = FRULE if mode == RRULE else RRULE
     out = []
     for e in entries:
-        if e is chosen or e.kind == other:
+        if e is chosen or e.kind == other or e.keywords:
             continue
         if applies(signature_types(e), kinds) is False:
             reason = f"it is for {show(signature_types(e))}"

@@ -109,15 +109,16 @@ def unique_rest(ar: Any, which: tuple[Any, ...], equal_nan: Any, sorted: Any) ->
 
 def positions(a: Any, indices: Any) -> Any:
     """The places that ``a[indices]`` reads, counted in the order of ``a``."""
-    return np.reshape(np.arange(np.size(a)), np.shape(a))[indices]
+    return np.atleast_1d(np.reshape(np.arange(np.size(a)), np.shape(a))[indices])
 
 
 def at_rounds(places: Any) -> list[Any]:
-    """The numbers of the updates at these places in rounds, none of which has a place twice, in their order."""
-    places = np.ravel(places)
+    """The indices of the updates at these places in rounds, none of which has a place twice, in their order."""
+    shape, places = np.shape(places), np.ravel(places)
     order = np.argsort(places, kind="stable")
     new = np.diff(places[order], prepend=-1) != 0
     start = np.maximum.accumulate(np.where(new, np.arange(len(places)), 0))
     turn = np.empty(len(places), int)
     turn[order] = np.arange(len(places)) - start
-    return [np.flatnonzero(turn == k) for k in range(int(np.max(turn, initial=-1)) + 1)]
+    rounds = range(int(np.max(turn, initial=-1)) + 1)
+    return [np.unravel_index(np.flatnonzero(turn == k), shape) for k in rounds]

@@ -96,8 +96,7 @@ def at_of(function: Any) -> None:
 
     def updated(a, indices, b):
         places = positions(a, indices)
-        given = np.ravel(np.broadcast_to(b, np.shape(places)))
-        places = np.ravel(places)
+        given = np.broadcast_to(b, np.shape(places))
         y = np.array(np.ravel(a))
         for turn in at_rounds(places):
             y[places[turn]] = function(y[places[turn]], given[turn])
@@ -110,7 +109,7 @@ def at_of_one(function: Any) -> None:
     """The same for a function of one argument, which is applied as often as a place occurs."""
 
     def updated(a, indices):
-        places = np.ravel(positions(a, indices))
+        places = positions(a, indices)
         y = np.array(np.ravel(a))
         for turn in at_rounds(places):
             y[places[turn]] = function(y[places[turn]])
