@@ -25,6 +25,9 @@ from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero
 #: Of a linear map for many directions at once: directions, and elements that they have together.
 MOST_LANES, MOST_ELEMENTS = 256, 4_000_000
 
+#: Up to so many elements of the arguments all directions go at once, whatever the size of the result is.
+FEW = 32
+
 #: Modes by which ``jacobian(f, mode=None)`` decides, told by the shapes of one call to the next.
 _Modes = dict[Any, str]
 
@@ -59,20 +62,38 @@ def _by(f: Any, mode: str | None, numbers: tuple[int, ...], args: tuple[Any, ...
     if mode == "reverse" or not all(_is_real_array(args[number]) for number in numbers):
         return _by_rows(f, numbers, args)
     shapes = tuple(np.shape(args[number]) for number in numbers)
+    size = sum(np.size(args[number]) for number in numbers)
     if modes.get(shapes) == "forward":
         return _by_columns(f, numbers, args)
+    if shapes not in modes and 0 < size <= FEW:
+        found = _at_once(f, numbers, args)
+        modes[shapes] = "reverse" if found is None or 8 * found[0] < size else "forward"
+        if found is not None:
+            return found[1]
     value, pullback = vjp(f, *args)
     if shapes not in modes:
         modes[shapes] = "reverse"
-        if sum(np.size(args[number]) for number in numbers) < _size(value):
+        if size < _size(value):
             try:
-                found = _by_columns(f, numbers, args)
+                columns = _by_columns(f, numbers, args)
             except (NoRuleError, UnsupportedSyntaxError):
                 pass  # what has no forward mode is left to pullbacks
             else:
                 modes[shapes] = "forward"
-                return found
+                return columns
     return tuple(_of_output(value, pullback, args[number], number) for number in numbers)
+
+
+def _at_once(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]] | None:
+    """The size of the result and the columns by forward mode; None if that would run ``f`` for each of them."""
+    try:
+        value, pushforward = linearize(f, args, numbers)
+        if getattr(pushforward, "columns", None) is None:
+            return None
+        found = tuple(_columns(pushforward, value, args, number, 1) for number in numbers)
+    except (NoRuleError, UnsupportedSyntaxError):
+        return None
+    return _size(value), found
 
 
 def _by_rows(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:

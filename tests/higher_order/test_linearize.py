@@ -103,17 +103,33 @@ def test_jacobian_runs_the_function_once(mode) -> None:
     np.testing.assert_allclose(first, want, atol=1e-8)
 
 
+@pytest.mark.parametrize("f", [squares, lambda x: tick() or np.sum(x * x), lambda x: tick() or x[:2] ** 2])
+def test_jacobian_of_few_arguments_runs_the_function_once_from_the_first_call(f) -> None:
+    for n in (1, 4, 32):
+        x = RNG.normal(size=n)
+        j = ad.jacobian(f)
+        found: list[np.ndarray] = []
+        assert [runs(lambda: found.append(j(x))) for _ in range(3)] == [1, 1, 1]
+        np.testing.assert_allclose(found[0], ad.jacobian(f, mode="reverse")(x))
+        np.testing.assert_allclose(found[0], found[2])
+
+
 def test_the_mode_is_the_one_with_fewer_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     from thunkad import jacobians
 
     found = []
     monkeypatch.setattr(jacobians, "linearize", lambda *args: found.append(1) or linearize(*args))
     linearize = ad.derived.linear.linearize
-    ad.jacobian(squares)(RNG.normal(size=4))
+    ad.jacobian(squares)(RNG.normal(size=40))
     assert found
     found.clear()
-    ad.jacobian(lambda x: np.array([np.sum(x), np.prod(x)]))(RNG.normal(size=4))
+    few = ad.jacobian(lambda x: np.array([np.sum(x), np.prod(x)]))
+    few(RNG.normal(size=40))
     assert not found
+    few(RNG.normal(size=20))  # all directions go at once, until the size of the result is known
+    assert len(found) == 1
+    few(RNG.normal(size=20))
+    assert len(found) == 1
 
 
 def test_hessian_runs_the_function_once() -> None:

@@ -188,7 +188,7 @@ def limits_page() -> str:
 def _listed(limits):
     out = []
     for limit in limits:
-        named = ", ".join(f"`{name}`" for name in limit.shown or limit.programs)
+        named = ", ".join(f"`{name}`" for name in limit.programs)
         out += textwrap.wrap(f"- **{limit.title}** ({named}). {limit.reason}", 120, subsequent_indent="  ")
     return out
 

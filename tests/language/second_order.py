@@ -13,20 +13,7 @@ class SecondOrderLimit:
     programs: tuple[str, ...]
     error: str
     reason: str
-    shown: tuple[str, ...] = ()  # those that the page names, where there are many
 
-
-#: Programs of ``test_kept_generators.py`` and ``test_generator_programs.py`` in which something is decided late.
-KEPT = (
-    "endless_zip endless_zip2 map filter zip_value islice islice_loop takewhile chain two_loops rebind mutates "
-    "reads_mutated reads_list iter_growing return_value send_from close field tree tree_iter "
-    "in_dict unpack unpack_genexp star_call star_list two_interleaved genexp_total genexp_array_any "
-    "genexp_nested conditional loop_list_or_gen pipeline array_items class_attr_state zip_both local_def "
-    "any_all np_from_list bool_gen recursion_arg nested_next nested_nonlocal genexp_passed genexp_two "
-    "genexp_zip genexp_lazy returned_closure recursive_nested genexp_list defaults it_islice_list it_acc "
-    "it_pairs it_repeat it_cycle it_star it_drop member dict_of_pairs starred iterators_in_a_list "
-).split()
-GENERATORS = ("effects twice next outer changed ").split()
 
 SECOND_ORDER_LIMITS = (
     SecondOrderLimit(
@@ -38,7 +25,12 @@ SECOND_ORDER_LIMITS = (
     ),
     SecondOrderLimit(
         "Derivatives around derivatives of `super().method(…)`",
-        ("calls-inheritance", "standard_library-OBJECTS-setattr_behind_super", "standard_library-OBJECTS-sa_module", "standard_library-OBJECTS-sa_slots"),
+        (
+            "calls-inheritance",
+            "standard_library-OBJECTS-setattr_behind_super",
+            "standard_library-OBJECTS-sa_module",
+            "standard_library-OBJECTS-sa_slots",
+        ),
         "class super",
         "What `super()` stands for is decided when the code runs; call the method by the name of its class.",
     ),
@@ -55,49 +47,10 @@ SECOND_ORDER_LIMITS = (
         "Where it was made nothing said that it would be changed; make it with `{}`.",
     ),
     SecondOrderLimit(
-        "Callees found only when the code runs that change what they are given",
-        (
-            "calls-map_mutating", "calls-partial_mutating", "calls-unknown_function",
-            "calls-generator_of_views", "standard_library-FUNCTIONS-mc_active", "standard_library-DICTS-od_comprehension",
-            "results_written-TABLE-made_generator", "standard_library-MANAGERS-cm_list",
-            "standard_library-MANAGERS-cm_method", "standard_library-MANAGERS-cm_closing",
-        ),
-        "forward mode over SharedPull",
-        "Which function it is, and what it changes, is known only when the code runs; call it by its name.",
-        ("calls-map_mutating", "calls-partial_mutating", "calls-unknown_function", "standard_library-MANAGERS-cm_closing"),
-    ),
-    SecondOrderLimit(
-        "Methods found only when the code runs that change their object",
-        ("calls-object_holds_object",),
-        "a second derivative through the method",
-        "Call the method on an object that is made in the same function.",
-    ),
-    SecondOrderLimit(
         "Generators that are kept and catch an exception between two `yield`",
         ("kept-except_inside",),
         "may be unbound where it is read",
         "Catch it in the loop that uses the values, or make a list.",
-    ),
-    SecondOrderLimit(
-        "Most generators that are kept",
-        (*(f"kept-{name}" for name in KEPT), *(f"generators-{name}" for name in GENERATORS)),
-        "forward mode over SharedPull",
-        "What they go through, and what is done with what they hold, is decided when the code runs; collect the values in "
-        "a list, or write a class with a method for each step.",
-        ("kept-two_loops", "kept-genexp_passed", "kept-tree"),
-    ),
-    SecondOrderLimit(
-        "What a callee has changed before it raised, inside a `try`",
-        ("kept-raises", "kept-stop_value", "kept-finally_left", "kept-finally_returns", "kept-finally_changes",
-         "standard_library-MANAGERS-cm_raises_out"),
-        "was left half-way",
-        "Raise before anything is changed.",
-    ),
-    SecondOrderLimit(
-        "`types.SimpleNamespace`",
-        ("calls-simple_namespace",),
-        "SimpleNamespace",
-        "Use a dataclass or a dict.",
     ),
     SecondOrderLimit(
         "The 'as' value of a manager that is not known to the compiler",

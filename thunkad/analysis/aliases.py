@@ -81,6 +81,10 @@ _WITHOUT_MEMORY = (
 )  # fmt: skip
 
 
+#: Where functions that make derivative functions are defined.
+_OF_DERIVATIVES = ("thunkad.api", "thunkad.derived", "thunkad.nesting")
+
+
 @record
 class Aliases:
     """Classes of names (by representative), those that are written, and what each statement leaves to be written."""
@@ -347,6 +351,8 @@ class _Finder:
             name = getattr(site.callee, "__name__", "")
             on_array = bool(site.kinds) and isinstance(site.kinds[0], Num)
             fresh = on_array and name in _FRESH_IN_NUMPY and site.callee not in (max, min)
+            if (getattr(site.callee, "__module__", None) or "").startswith(_OF_DERIVATIVES):
+                return self.memory(e)  # what a derivative holds is what its function holds
             if name not in VIEWS or fresh:
                 return outs
             if name == "einsum" and is_product(site):

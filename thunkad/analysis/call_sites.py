@@ -215,7 +215,7 @@ class CallSites:
             site.how = "constant"  # it has a derivative for complex arguments only
         if decision.how == "undecided":
             site.how = "dynamic"
-        elif decision.how == "rule" and any(isinstance(k, Instance) and issubclass(k.cls, Suspended) for k in kinds):
+        elif decision.how == "rule" and not _is_helper(fn) and any(map(_is_suspended, kinds)):
             site.how, site.why = "missing", of_generator(fn)
         elif decision.how in ("inside", "missing", "alternative"):
             body = decision.entry.function if decision.how == "alternative" and decision.entry is not None else fn
@@ -315,6 +315,15 @@ def of_generator(fn: Any) -> tuple[str, str]:
     """Why a function with a rule is not applied to a generator that is kept, and what to do."""
     name = getattr(fn, "__name__", "a function")
     return f"{name} of a generator that is kept is not differentiated", "make a list of it first: list(...)"
+
+
+def _is_suspended(kind: Kind) -> bool:
+    return isinstance(kind, Instance) and issubclass(kind.cls, Suspended)
+
+
+def _is_helper(fn: Any) -> bool:
+    """Whether ``fn`` is what generated code calls, in such code that is differentiated again."""
+    return (getattr(fn, "__module__", None) or "").startswith("thunkad.runtime.")
 
 
 def _is_library(fn: Any) -> bool:

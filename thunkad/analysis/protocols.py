@@ -62,9 +62,7 @@ def by_protocol(
     body = writer.block(function.body)
     if not writer.found:
         return function
-    return n.Function(
-        function.name, function.params, body, function.captures, function.line, function.filename, function.checkpoint
-    )
+    return replace(function, body=body)
 
 
 def lazily(name: str, call: n.Call) -> n.Call:

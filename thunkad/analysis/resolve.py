@@ -60,9 +60,8 @@ def _in_protocols(run: Run) -> tuple[n.Function, Run]:
     context, params = run.context, dict(run.kinds)
     function, run = run.function, _settled(run)
     for _ in range(3):  # a loop inside of one may only be known to be one then
-        written = by_protocol(
-            function, run.iterated, run.sites, context.suspends, context.computed, context.writes_late
-        )
+        suspends = context.suspends and not function.generated  # in generated code all of it is written out
+        written = by_protocol(function, run.iterated, run.sites, suspends, context.computed, context.writes_late)
         written = with_arrays(written, run.sites)
         if written is function:
             break

@@ -74,9 +74,22 @@ _DISPATCHED = {
 
 def dispatched_writes(site: Site | None) -> tuple[n.Expr, ...]:
     """What generated code changes through the run-time dispatch, in such code that is differentiated again."""
-    fn = None if site is None else getattr(site.callee, "value", site.callee)
-    places = _DISPATCHED.get(getattr(getattr(fn, "__func__", None), "__qualname__", ""), ())
-    return () if site is None else tuple(site.args[k] for k in places if k < len(site.args))
+    if site is None:
+        return ()
+    name = _dispatcher(site)
+    if name.startswith("SharedPull."):
+        return (*site.args, *(v for _, v in site.kwargs))
+    return tuple(site.args[k] for k in _DISPATCHED.get(name, ()) if k < len(site.args))
+
+
+def is_shared_dispatch(site: Site) -> bool:
+    """Whether a call goes to a callee, found when the code runs, that may put what it is given into one another."""
+    return _dispatcher(site).startswith("SharedPull.")
+
+
+def _dispatcher(site: Site) -> str:
+    fn = getattr(site.callee, "value", site.callee)
+    return getattr(getattr(fn, "__func__", None), "__qualname__", "")
 
 
 def first_is_written(site: Site | None, e: n.Call) -> n.Expr | None:

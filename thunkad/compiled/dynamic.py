@@ -21,6 +21,7 @@ from thunkad.analysis.sites import Site
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
+from thunkad.compiled.held import held_call
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
@@ -193,11 +194,9 @@ class Pull:
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         if not callable(fn):
             fn(*args, **kwargs)  # raises as it does in the user's function
-        bound = bound_choice(fn)
+        bound, (instead, _) = bound_choice(fn), stands_for(fn)
         if bound is not None and args:
-            choose, owner = bound
-            return self.method(fn, choose(type(args[0])), owner, args, kwargs, wrt)
-        instead, _ = stands_for(fn)
+            return self.method(fn, bound[0](type(args[0])), bound[1], args, kwargs, wrt)
         if instead is not fn:
             return self.whole(instead, args, kwargs, wrt)
         carries = _carries(args) or _carries(tuple(kwargs.values()))
@@ -212,6 +211,8 @@ class Pull:
             message, hint = no_rule_message(fn)
             raise NoRuleError(message, hint=hint)
         if is_nested(fn):
+            if self.kept:
+                fn, args, kwargs = held_call(fn, args, kwargs)
             return self.world.derivatives.pull(fn, args, kwargs)
         if hasattr(fn, "__thunkad_map__"):
             return self.world.derivatives.pull_map(fn, args, kwargs)

@@ -19,7 +19,7 @@ from thunkad.compiled.target import target_of
 from thunkad.errors import ArgumentError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Kind
-from thunkad.records import field, record
+from thunkad.records import field, record, replace
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import NO_TANGENT, ZERO, Tangent
 
@@ -72,6 +72,7 @@ class Bound:
     own: list[Pick]
     fixed: list[Pick] = field(default_factory=list)
     keywords: dict[str, tuple[str, Any]] = field(default_factory=dict)  # those that went into a ``**`` parameter
+    defaulted: tuple[str, ...] = ()  # parameters of a function made inside that have their default values
 
 
 def derivative_of(fn: Any) -> Derivative | None:
@@ -124,14 +125,14 @@ class Binder:
         spec = derivative_of(f)
         if spec is not None:
             d, bound = self.derivation(spec, args, kwargs)
-            return Bound(d, None, d.parameters, bound.values, bound.own, bound.fixed, bound.keywords)
+            return replace(bound, target=d, owner=None, names=d.parameters)
         target = target_of(f)
         before = tuple(self.wrap("fixed", v) for v in target.before)
         keywords = {**{k: self.wrap(k, v) for k, v in (target.keywords or {}).items()}, **kwargs}
         if derivative_of(target.fn) is not None:
             bound = self.bind(target.fn, (*before, *args), keywords)
             fixed, own = [*bound.fixed, *bound.own[: len(before)]], bound.own[len(before) :]
-            return Bound(bound.target, bound.owner, bound.names, bound.values, own, fixed, bound.keywords)
+            return replace(bound, own=own, fixed=fixed)
         if target.is_library:
             return self.library(target.fn, (*before, *args), keywords, len(before))
         return self.function(target.fn, (*before, *args), keywords, len(before))
@@ -169,7 +170,8 @@ class Binder:
         kinds = [self.kind(v) if plain else UNKNOWN for v in values]
         if lifted is None and self.world.lookup(fn, kinds).how != "missing":
             target, owner = self.world.own_function(fn), None  # what the table says of it counts, not its body
-        return Bound(target, owner, tuple(names), tuple(values), own[skip:], own[:skip], keywords)
+        defaulted = () if lifted is None else tuple(p for p in names if p not in given)
+        return Bound(target, owner, tuple(names), tuple(values), own[skip:], own[:skip], keywords, defaulted)
 
 
 def part_of(by_name: dict[str, Any], pick: Pick) -> Any:
@@ -188,7 +190,8 @@ def by_call(f: Any, bound: Bound, by_name: dict[str, Any], args: Any, kwargs: di
     fixed = [part_of(by_name, pick) for pick in bound.fixed]
     named = by_keyword(bound, by_name, fixed_keywords(f) - kwargs.keys())
     own = [part_of(by_name, pick) for pick in bound.own[: len(args)]]
-    return callee_bar(f, fixed, named), own, by_keyword(bound, by_name, kwargs)
+    defaults = {p: by_name[p] for p in bound.defaulted if p in by_name}
+    return callee_bar(f, fixed, named, defaults), own, by_keyword(bound, by_name, kwargs)
 
 
 def fixed_keywords(f: Any) -> set[str]:
@@ -237,24 +240,25 @@ def fixed_dots(f: Any, f_dot: Any) -> list[Any]:
     return [] if isinstance(f, types.FunctionType) else [f_dot] * fixed_count(f)
 
 
-def callee_bar(f: Any, bars: list[Any], named: dict[str, Any]) -> Any:
+def callee_bar(f: Any, bars: list[Any], named: dict[str, Any], defaults: dict[str, Any]) -> Any:
     """The cotangent of ``f`` from those of the arguments and keywords that it fixes, which are consumed.
 
-    Arguments are taken from the front; a keyword belongs to the outermost partial that fixes it.
+    Arguments are taken from the front; a keyword belongs to the outermost partial that fixes it.  ``defaults`` are
+    those of the default values of the function itself.
     """
     spec = derivative_of(f)
     if spec is not None:
-        return callee_bar(spec.f, bars, named)
+        return callee_bar(spec.f, bars, named, defaults)
     if isinstance(f, functools.partial):
         keywords = {k: named.pop(k, ZERO) for k in f.keywords}
-        inner = callee_bar(f.func, bars, named)
+        inner = callee_bar(f.func, bars, named, defaults)
         own = tuple(bars.pop(0) for _ in f.args)
         return Tangent(functools.partial, {"func": inner, "args": own, "keywords": keywords})
     if isinstance(f, types.MethodType):
-        callee_bar(f.__func__, bars, named)
+        callee_bar(f.__func__, bars, named, defaults)
         return bars.pop(0)
     if isinstance(f, types.FunctionType):
-        return NO_TANGENT
+        return Tangent(types.FunctionType, {"defaults": defaults}) if defaults else NO_TANGENT
     return bars.pop(0) if fixed_count(f) else NO_TANGENT
 
 

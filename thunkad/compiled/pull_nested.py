@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.held import held
 from thunkad.compiled.nested import MAP, NESTED, PUBLIC, Binder, Bound, Derivative, by_call, fixed_dots, keyword_dots
-from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.errors import ArgumentError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.runtime.attributes import Holding
 from thunkad.runtime.columns import column, directions, side_by_side
 from thunkad.runtime.cotangents import add, dense, entry
 from thunkad.runtime.dots import defaults_dot, tangent_for
@@ -28,7 +30,7 @@ def applied(f: Any, primals: Any, *tangents: Any) -> Any:
     return PUBLIC["jvp"](f, primals, tangents)[1]
 
 
-class NestedPullback:
+class NestedPullback(Holding):
     """The pullback of a ``vjp`` inside differentiated code: a function of the cotangent and of the arguments."""
 
     __thunkad_pullback__ = True
@@ -245,9 +247,12 @@ class Nested:
             value, value_dot = self.world.forwarding.pusher.whole(
                 args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots
             )
-            made = NestedPullback(self, args[0], tuple(args[1:]), kwargs)
-            return (value, made), (value_dot, Tangent(NestedPullback, {"f": arg_dots[0], "args": tuple(arg_dots[1:])}))
+            f, given, named = held((args[0], tuple(args[1:]), kwargs))
+            f_dot, dots = held((arg_dots[0], tuple(arg_dots[1:])))
+            made = NestedPullback(self, f, given, named)
+            return (value, made), (value_dot, Tangent(NestedPullback, {"f": f_dot, "args": dots}))
         if kind == "linearize":
+            args, arg_dots = held((args, arg_dots))
             return self.world.forwarding.pusher.whole(linearized, ZERO, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, NestedPullback):
             d, bound = self.of_pullback(fn)
@@ -262,13 +267,8 @@ class Nested:
         return self.dual(d, bound.values, self.dots_of(spec.f, fn_dot, bound, arg_dots, kwarg_dots))
 
     def dots_of(self, f: Any, f_dot: Any, bound: Bound, arg_dots: Any, kwarg_dots: Any) -> dict[str, Any]:
-        if defaults_dot(f_dot):
-            raise UnsupportedSyntaxError(
-                "a second derivative through a function made inside, whose default values are differentiated, "
-                "is not supported",
-                hint="let the function read the variable itself instead of a default value",
-            )
-        dots: dict[str, Any] = {}
+        defaults = defaults_dot(f_dot)
+        dots: dict[str, Any] = {p: defaults[p] for p in bound.defaulted if p in defaults}
         for (p, k), dot in (*zip(bound.fixed, fixed_dots(f, f_dot)), *zip(bound.own, arg_dots)):
             if k is None:
                 dots[p] = dot

@@ -17,7 +17,8 @@ from thunkad.analysis.sites import weaken
 from thunkad.analysis.stand_ins import MANAGING, stands_for
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
-from thunkad.compiled.dynamic import Pull, is_nested, is_of_sets
+from thunkad.compiled.dynamic import is_nested, is_of_sets
+from thunkad.compiled.load import slot_of
 from thunkad.compiled.nested import MAP
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
@@ -29,8 +30,6 @@ from thunkad.compiled.own_classes import (
     refuse_own_new,
 )
 from thunkad.compiled.pull_nested import applied
-from thunkad.compiled.redone import Pulled
-from thunkad.compiled.updates_redone import Undone
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
@@ -71,18 +70,25 @@ class Push:
 
     def update(self, fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Both:
         """``x op= v``, see :mod:`thunkad.compiled.push_updates`."""
-        return push_updates.update(self.late(), fn, x, unthunk(x_dot), v, unthunk(v_dot))
+        found = push_updates.update(self.again(), fn, (x, unthunk(x_dot)), (v, unthunk(v_dot)))
+        return found[0], found[1]
 
     def update_entry(self, fn: Any, x: Any, x_dot: Any, key: Any, v: Any, v_dot: Any) -> None:
-        push_updates.update_entry(self.late(), fn, x, unthunk(x_dot), key, v, unthunk(v_dot))
+        push_updates.update_entry(self.again(), fn, (x, unthunk(x_dot)), key, (v, unthunk(v_dot)))
 
     def update_attribute(self, fn: Any, x: Any, x_dot: Any, name: str, v: Any, v_dot: Any) -> None:
-        push_updates.update_attribute(self.late(), fn, x, unthunk(x_dot), name, v, unthunk(v_dot))
+        push_updates.update_attribute(self.again(), fn, (x, unthunk(x_dot)), name, (v, unthunk(v_dot)))
 
     def change(
         self, x: Any, x_dot: Any, name: str, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs
     ) -> Both:
-        return push_updates.change(self.late(), x, unthunk(x_dot), name, args, arg_dots, kwargs, kwarg_dots)
+        named = {k: (v, kwarg_dots.get(k, ZERO)) for k, v in kwargs.items()}
+        found = push_updates.change(self.again(), (x, unthunk(x_dot)), name, tuple(zip(args, arg_dots)), named)
+        return found[0], found[1]
+
+    def again(self) -> Any:
+        """The same dispatch on bundles, in the late world."""
+        return self.late().forwarding.pushed_again
 
     def whole(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         if is_of_python(fn, args):
@@ -100,8 +106,8 @@ class Push:
             return self.whole(
                 fn.func, inner, (*fn.args, *args), (*fixed, *arg_dots), {**fn.keywords, **kwargs}, {**own, **kwarg_dots}
             )
-        if isinstance(fn, types.MethodType) and isinstance(fn.__self__, (Pull, Push)):
-            return self.forwarding.redone.push(fn, args, arg_dots, kwargs, kwarg_dots)
+        if self.forwarding.redone.knows(fn):
+            return self.forwarding.redone.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.MethodType):
             return self.whole(fn.__func__, ZERO, (fn.__self__, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         fn = stands_for(fn)[0] if getattr(fn, "__code__", None) is MANAGING else fn
@@ -143,12 +149,8 @@ class Push:
         instead, _ = stands_for(fn)
         if instead is not fn:
             return self.whole(instead, fn_dot, args, arg_dots, kwargs, kwarg_dots)
-        if isinstance(fn, Pulled):
-            return self.forwarding.redone.push_pulled(fn, fn_dot, args[0], arg_dots[0])
         if hasattr(fn, MAP):
             return self.whole(applied, ZERO, (*getattr(fn, MAP), *args), (ZERO, ZERO, *arg_dots), kwargs, kwarg_dots)
-        if isinstance(fn, Undone):
-            return fn.push(args, arg_dots)
         if fn is getattr:
             return push_attribute(self, args, arg_dots)
         if fn is setattr:
@@ -225,11 +227,10 @@ class Push:
         if inspect.iscoroutinefunction(fn):
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a coroutine and can't be differentiated")
         lifted = self.forwarding.lifted.get(getattr(fn, "lifted", fn))
-        if lifted is None and fn.__code__.co_filename.startswith("<thunkad "):
-            raise UnsupportedSyntaxError(
-                "a second derivative through a call that was left half-way, inside a 'try', is not supported",
-                hint="raise before anything is changed",
-            )
+        slot = slot_of(fn) if lifted is None else None
+        if slot is not None:  # of generated code that is handed on, as by ``if_reached``
+            given = ((x, dot) for x, dot in zip(args, arg_dots))
+            return self.forwarding.pulled_again.bundles.run_call(slot, tuple(given))  # type: ignore[no-any-return]
         signature = inspect.signature(fn, follow_wrapped=False)
         bound = bound_call(signature, fn, args, kwargs)
         tangents = signature.bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments

@@ -1,6 +1,8 @@
-"""In-place operators and methods on what is known only when the code runs, in forward mode.
+"""In-place operators and methods on what is known only when the code runs, in forward mode of any order.
 
-Each function does to ``x`` what the statement does, and the same to its tangent, which is changed in place if ``x`` is.
+Each function does to the first of the bundle ``x`` (see :mod:`thunkad.compiled.bundles`) what the statement does, and
+the same to each of its tangents, which are changed in place if it is.  ``push`` is the dispatch on bundles,
+:class:`thunkad.compiled.push_again.PushAgain`.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.compiled.bundles import Args, Bundle, Kwargs, constant, named_values, values
 from thunkad.compiled.updates import OUT_OF_PLACE
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.containers import LISTS
@@ -22,32 +25,34 @@ from thunkad.runtime.sets import check_elements
 from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero
 
-Both = tuple[Any, Any]
 
-
-def update(push: Any, fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Both:
-    """``x op= v``: the new ``x`` and its tangent."""
-    if isinstance(x, np.ndarray):
-        _, dot = push.whole(OUT_OF_PLACE[fn], ZERO, (x.copy(), v), (x_dot, v_dot), {}, {})
-        x = fn(x, v)
-        if isinstance(x_dot, np.ndarray):
-            x_dot[...] = 0.0 if isinstance(dot, AbstractZero) else dot
-        elif not isinstance(dot, AbstractZero):
-            raise _without_tangent(x)
-        return x, x_dot
-    if isinstance(x, set):
-        check_elements(v)
-        return fn(x, v), ZERO
-    if isinstance(x, (*LISTS, dict)):
-        v = v if hasattr(v, "__len__") or isinstance(v, int) else list(v)
-        x_dot = update_of_tangent(fn, x, x_dot, v, v_dot)
-        return fn(x, v), x_dot
-    method = getattr(type(x), f"__{fn.__name__}__", None)
+def update(push: Any, fn: Any, x: Bundle, v: Bundle) -> Bundle:
+    """``x op= v``: the new ``x``."""
+    old = x[0]
+    out_of_place = constant(OUT_OF_PLACE[fn], x)
+    if isinstance(old, np.ndarray):
+        found = push.whole(out_of_place, ((old.copy(), *x[1:]), v), {})
+        new = fn(old, v[0])
+        for t, dot in zip(x[1:], found[1:]):
+            if isinstance(t, np.ndarray):
+                t[...] = 0.0 if isinstance(dot, AbstractZero) else dot
+            elif not isinstance(dot, AbstractZero):
+                raise _without_tangent(old)
+        return (new, *x[1:])
+    if isinstance(old, set):
+        check_elements(v[0])
+        return constant(fn(old, v[0]), x)
+    if isinstance(old, (*LISTS, dict)):
+        more = v[0] if hasattr(v[0], "__len__") or isinstance(v[0], int) else list(v[0])
+        more = list(more) if more is old else more
+        dots = [update_of_tangent(fn, old, t, more, dot) for t, dot in zip(x[1:], v[1:])]
+        return (fn(old, more), *dots)
+    method = getattr(type(old), f"__{fn.__name__}__", None)
     if isinstance(method, types.FunctionType):
-        found = push.whole(method, ZERO, (x, v), (x_dot, v_dot), {}, {})
+        found = push.whole(constant(method, x), (x, v), {})
         if found[0] is not NotImplemented:
             return found  # type: ignore[no-any-return]
-    return push.whole(OUT_OF_PLACE[fn], ZERO, (x, v), (x_dot, v_dot), {}, {})  # type: ignore[no-any-return]
+    return push.whole(out_of_place, (x, v), {})  # type: ignore[no-any-return]
 
 
 def update_of_tangent(fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Any:
@@ -66,52 +71,68 @@ def update_of_tangent(fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Any:
     return fn(x_dot, v if fn is operator.imul else spread(v_dot, v))
 
 
-def update_entry(push: Any, fn: Any, x: Any, x_dot: Any, key: Any, v: Any, v_dot: Any) -> None:
+def update_entry(push: Any, fn: Any, x: Bundle, key: Any, v: Bundle) -> None:
     """``x[key] op= v``"""
-    getter = getattr(type(x), "__getitem__", None)
+    owner = x[0]
+    getter = getattr(type(owner), "__getitem__", None)
     if isinstance(getter, types.FunctionType):
-        old, old_dot = push.whole(getter, ZERO, (x, key), (x_dot, ZERO), {}, {})
+        old = push.whole(constant(getter, x), (x, constant(key, x)), {})
     else:
-        old = x[key]
-        old_dot = entry_dot(x_dot, key, old)
-    new, new_dot = update(push, fn, old, old_dot, v, v_dot)
-    setter = getattr(type(x), "__setitem__", None)
+        value = owner[key]
+        old = (value, *(entry_dot(t, key, value) for t in x[1:]))
+    new = update(push, fn, old, v)
+    setter = getattr(type(owner), "__setitem__", None)
     if isinstance(setter, types.FunctionType):
-        push.whole(setter, ZERO, (x, key, new), (x_dot, ZERO, new_dot), {}, {})
+        push.whole(constant(setter, x), (x, constant(key, x), new), {})
         return
-    if not (isinstance(old, np.ndarray) and new is old and isinstance(x, np.ndarray) and np.may_share_memory(old, x)):
-        set_entry(x_dot, key, new_dot, x, new)
-    x[key] = new
+    part = old[0]
+    in_memory = isinstance(part, np.ndarray) and new[0] is part and isinstance(owner, np.ndarray)
+    if not (in_memory and np.may_share_memory(part, owner)):
+        for t, dot in zip(x[1:], new[1:]):
+            set_entry(t, key, dot, owner, new[0])
+    owner[key] = new[0]
 
 
-def update_attribute(push: Any, fn: Any, x: Any, x_dot: Any, name: str, v: Any, v_dot: Any) -> None:
+def update_attribute(push: Any, fn: Any, x: Bundle, name: str, v: Bundle) -> None:
     """``x.name op= v``"""
-    place = getattr(type(x), name, None)
+    owner = x[0]
+    place = getattr(type(owner), name, None)
     if isinstance(place, property):
-        old, old_dot = push.whole(place.fget, ZERO, (x,), (x_dot,), {}, {})
-        new, new_dot = update(push, fn, old, old_dot, v, v_dot)
-        push.whole(place.fset, ZERO, (x, new), (x_dot, new_dot), {}, {})
+        old = push.whole(constant(place.fget, x), (x,), {})
+        push.whole(constant(place.fset, x), (x, update(push, fn, old, v)), {})
         return
-    old = getattr(x, name)
-    new, new_dot = update(push, fn, old, field_dot(x_dot, name, x, old), v, v_dot)
-    if not isinstance(x, np.ndarray):  # the parts of an array are views
-        if isinstance(type(x).__setattr__, types.FunctionType):
+    value = getattr(owner, name)
+    new = update(push, fn, (value, *(field_dot(t, name, owner, value) for t in x[1:])), v)
+    if not isinstance(owner, np.ndarray):  # the parts of an array are views
+        if isinstance(type(owner).__setattr__, types.FunctionType):
             raise UnsupportedSyntaxError(
-                f"{type(x).__qualname__}.{name} is updated in place, and setting it runs code of the class's own",
+                f"{type(owner).__qualname__}.{name} is updated in place, and setting it runs code of the class's own",
                 hint=f"write x.{name} = x.{name} + y instead of x.{name} += y",
             )
-        set_field(x_dot, name, new_dot, x, new)
-    setattr(x, name, new)
+        for t, dot in zip(x[1:], new[1:]):
+            set_field(t, name, dot, owner, new[0])
+    setattr(owner, name, new[0])
 
 
-def change(push: Any, x: Any, x_dot: Any, name: str, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Both:
+def change(push: Any, x: Bundle, name: str, args: Args, kwargs: Kwargs) -> Bundle:
     """``x.name(*args, **kwargs)``, which may change ``x``."""
-    method = getattr(type(x), name, None)
+    method = getattr(type(x[0]), name, None)
     if isinstance(method, types.FunctionType):
-        return push.whole(method, ZERO, (x, *args), (x_dot, *arg_dots), kwargs, kwarg_dots)  # type: ignore[no-any-return]
-    dot = change_of_tangent(x, x_dot, name, args, arg_dots, kwargs, kwarg_dots)
-    value = getattr(x, name)(*args, **kwargs)
-    return value, as_dense(dot, value)
+        return push.whole(constant(method, x), (x, *args), kwargs)  # type: ignore[no-any-return]
+    dots = changes_of_tangents(x, name, args, kwargs)
+    value = getattr(x[0], name)(*values(args), **named_values(kwargs))
+    return (value, *(as_dense(t, value) for t in dots))
+
+
+def changes_of_tangents(x: Bundle, name: str, args: Args, kwargs: Kwargs) -> list[Any]:
+    """The same change on each tangent of ``x``, before it is done to ``x``; the tangents of its result."""
+    given, named = values(args), named_values(kwargs)
+    return [
+        change_of_tangent(
+            x[0], x[i], name, given, tuple(a[i] for a in args), named, {k: v[i] for k, v in kwargs.items()}
+        )
+        for i in range(1, len(x))
+    ]
 
 
 def as_dense(dot: Any, value: Any) -> Any:

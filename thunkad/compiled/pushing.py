@@ -14,7 +14,9 @@ from thunkad.compiled.late_writes import look_ahead
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
 from thunkad.compiled.outside import Outside
+from thunkad.compiled.pull_again import PullAgain
 from thunkad.compiled.push import Push
+from thunkad.compiled.push_again import PushAgain
 from thunkad.compiled.reach import TooFarError, at_border
 from thunkad.compiled.redone import Redone
 from thunkad.forward.flatten import flattened
@@ -44,7 +46,7 @@ class Forwarding:
         self.dispatch = self.pusher = Push(self)
         self.linear_dispatch = LinearCalls(self)
         self.halves: dict[Any, tuple[Slot, Slot]] = {}
-        self.redone = Redone(world)
+        self.redone, self.pulled_again, self.pushed_again = Redone(world), PullAgain(world), PushAgain(world)
         self.outside = Outside(self.analysis, world.outside)
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}

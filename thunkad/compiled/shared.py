@@ -32,7 +32,7 @@ from thunkad.runtime.shadows import VALUES, Shadows, fields_of, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
 
-_in_try: contextvars.ContextVar[bool] = contextvars.ContextVar("thunkad_in_try", default=False)
+in_try: contextvars.ContextVar[bool] = contextvars.ContextVar("thunkad_in_try", default=False)
 
 
 class SharedPull(Pull):
@@ -66,18 +66,18 @@ class SharedPull(Pull):
 
     def call_in_try(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> Any:
         """The same inside a ``try``, where what a callee has changed before it raises could be seen."""
-        token = _in_try.set(True)
+        token = in_try.set(True)
         try:
             return self.call(fn, wrt, *args, **kwargs)
         finally:
-            _in_try.reset(token)
+            in_try.reset(token)
 
     def packed_in_try(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        token = _in_try.set(True)
+        token = in_try.set(True)
         try:
             return self.packed(fn, args, kwargs)
         finally:
-            _in_try.reset(token)
+            in_try.reset(token)
 
     # ------------------------------------------------------------ compiled callees
 
@@ -87,13 +87,13 @@ class SharedPull(Pull):
 
     def begin(self, pair: Any, site: Site, owner: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
         half = pair.forward.cell.cell_contents
-        if not _in_try.get() or not self.world.stops_half_way(site, owner):
+        if not in_try.get() or not self.world.stops_half_way(site, owner):
             return half(*values)  # type: ignore[no-any-return]
-        token = _in_try.set(False)
+        token = in_try.set(False)
         try:
             return in_one_go(pair.forward.__name__, half, *values)  # type: ignore[no-any-return]
         finally:
-            _in_try.reset(token)
+            in_try.reset(token)
 
     def sharing(self, names: Any) -> Sharing:
         return Sharing(volatile=tuple(names), shared=tuple(names), result=True, returned=True)
@@ -119,17 +119,7 @@ class SharedPull(Pull):
             return value, back
 
         def through(value_bar: Any) -> Cotangents:
-            shadows = running.get()
-            if not isinstance(unthunk(value_bar), AbstractZero):
-                shadows.add(value, value_bar)
-            slots = shadows.of(value)
-            if isinstance(slots, list):
-                taken: Any = tuple(slots)
-                slots[:] = [ZERO] * len(slots)
-            else:
-                taken = Tangent(cls, dict(slots))
-                slots.clear()
-            return back(taken)
+            return back(fields_taken(running.get(), value, value_bar))
 
         return value, through
 
@@ -220,6 +210,20 @@ class SharedPull(Pull):
             return of_callee, whole, named
 
         return value, through
+
+
+def fields_taken(shadows: Any, value: Any, value_bar: Any) -> Any:
+    """The cotangent of a new object that is made of its fields: what its slots hold."""
+    if not isinstance(unthunk(value_bar), AbstractZero):
+        shadows.add(value, value_bar)
+    slots = shadows.of(value)
+    if isinstance(slots, list):
+        taken: Any = tuple(slots)
+        slots[:] = [ZERO] * len(slots)
+    else:
+        taken = Tangent(type(value), dict(slots))
+        slots.clear()
+    return taken
 
 
 def is_made_of_fields(x: Any) -> bool:

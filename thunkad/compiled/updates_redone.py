@@ -1,18 +1,20 @@
 """Forward mode over :mod:`thunkad.compiled.updates`: changes of what is known only at run time, and their undoing.
 
-A change is made to the tangent of ``x`` as it is to ``x``.  What undoes it in the reverse sweep moves cotangents from
+A change is made to each tangent of ``x`` as it is to ``x``.  What undoes it in the reverse sweep moves cotangents from
 place to place, which is the same for their tangents, or is the pullback of an operator, which has a derivative itself.
+All is done on bundles, see :mod:`thunkad.compiled.bundles`.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from thunkad.compiled import push_updates
+from thunkad.compiled.bundles import Args, Bundle, Kwargs, constant, copied, named_values, values
+from thunkad.compiled.pull_again import Handed, PullAgain
+from thunkad.compiled.push_updates import as_dense, changes_of_tangents, update_of_tangent
 from thunkad.compiled.updates import OUT_OF_PLACE, PLAIN_SETTERS
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.containers import LISTS
@@ -20,147 +22,162 @@ from thunkad.runtime.cotangents import entry, index_add
 from thunkad.runtime.dot_changes import set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot
 from thunkad.runtime.shadows import keep, take_stored, unless_cut
-from thunkad.tangents import ZERO, AbstractZero, unthunk
-
-#: From shadows, their tangents, cotangents and their tangents to what undoing returns and its tangent.
-Both = Callable[..., tuple[Any, Any]]
+from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 
-class Undone:
-    """What undoes a change, with the function that does so for cotangents and for their tangents."""
-
-    def __init__(self, undo: Any, both: Both | None = None) -> None:
-        self.undo = undo
-        self.both = both if both is not None else self.linear
-
-    def __call__(self, *args: Any) -> Any:
-        return self.undo(*args)
-
-    def linear(self, *args: Any) -> tuple[Any, Any]:
-        half = len(args) // 2
-        return self.undo(*args[:half]), self.undo(*args[half:])
-
-    def push(self, args: Any, dots: Any) -> tuple[Any, Any]:
-        return self.both(*args, *dots)
+def undone(found: Bundle, run: Any) -> Bundle:
+    """The bundle of the pair of what a change gives and what undoes it."""
+    return tuple((v, Tangent(Handed, {"run": True}) if i else Handed(run)) for i, v in enumerate(found))
 
 
-def again(redone: Any, what: str, fn: Any, args: Any, dots: Any) -> tuple[Any, Any]:
-    """``fn``, the method ``what`` of a dispatcher, with the tangents ``dots`` of its arguments."""
-    if what == "Pull.change":
-        return _change(redone, fn, args, dots)
-    op, x, *rest = args
-    if what == "Pull.update":
-        return update(redone, op, x, rest[0], dots[1], dots[2])
-    key, v = rest
-    if what == "Pull.update_entry":
-        if isinstance(x, np.ndarray):
-            return _element(redone, op, x, key, v, dots[1], dots[3])
-        _refuse_own_code(x, "__setitem__", PLAIN_SETTERS)
-        old = x[key]
-        (new, undo), (new_dot, _) = update(redone, op, old, v, entry_dot(dots[1], key, old), dots[3])
-        set_entry(dots[1], key, new_dot, x, new)
-        x[key] = new
-        place = key + len(x) if isinstance(x, LISTS) and key < 0 else key
-    else:
-        _refuse_own_code(x, "__setattr__", (object.__setattr__,))
-        if isinstance(x, np.ndarray) or isinstance(getattr(type(x), key, None), property):
-            raise _refused(x)
-        old, place = getattr(x, key), key
-        (new, undo), (new_dot, _) = update(redone, op, old, v, field_dot(dots[1], key, x, old), dots[3])
-        set_field(dots[1], key, new_dot, x, new)
-        setattr(x, key, new)
-
-    def both(shadows: Any, shadows_dot: Any) -> tuple[Any, Any]:
-        bar, bar_dot = shadows.take_entry(x, place), shadows_dot.take_entry(x, place)
-        (old_bar, v_bar), (old_dot, v_dot) = undo.both(shadows, bar, shadows_dot, bar_dot)
-        shadows.add_slot(x, place, old_bar)
-        shadows_dot.add_slot(x, place, old_dot)
-        return v_bar, v_dot
-
-    return Undone(None, both), ZERO
+def update(again: PullAgain, op: Any, x: Bundle, v: Bundle) -> Bundle:
+    """``x op= v``: the new ``x`` and what undoes it, ``undo(shadows, x_bar) -> (bar of the old x, bar of v)``."""
+    found, run = _update(again, op, tuple(map(unthunk, x)), tuple(map(unthunk, v)))
+    return undone(found, run)
 
 
-def update(redone: Any, op: Any, x: Any, v: Any, x_dot: Any, v_dot: Any) -> tuple[Any, Any]:
-    """``x op= v``: the new ``x`` and what undoes it; the tangent of the new ``x``."""
-    pull = redone.world.puller
-    x_dot, v_dot = unthunk(x_dot), unthunk(v_dot)
-    if isinstance(x, (*LISTS, dict)):
-        given = v if hasattr(v, "__len__") or isinstance(v, int) else list(v)
-        dot = push_updates.update_of_tangent(op, x, x_dot, list(given) if given is x else given, v_dot)
-        new, undo = pull.update(op, x, given)
-        return (new, Undone(undo)), (dot, ZERO)
-    if not isinstance(x, (float, int, complex, np.ndarray, np.generic)):
-        raise _refused(x)
-    old, old_dot = keep(x), keep(x_dot)
-    (value, made), (dot, made_dot) = _operate(redone, op, old, keep(v), old_dot, keep(v_dot))
-    if isinstance(x, np.ndarray):
-        x = op(x, v)
-        if isinstance(x_dot, np.ndarray):
-            x_dot[...] = _number(dot)
-        elif not isinstance(dot, AbstractZero):
-            raise _refused(x)
-        value, dot = x, x_dot
+def _update(again: PullAgain, op: Any, x: Bundle, v: Bundle) -> tuple[Bundle, Any]:
+    before, pull = x[0], again.world.puller
+    if isinstance(before, (*LISTS, dict)):
+        more = v[0] if hasattr(v[0], "__len__") or isinstance(v[0], int) else list(v[0])
+        more = list(more) if more is before else more
+        dots = [update_of_tangent(op, before, t, more, dot) for t, dot in zip(x[1:], v[1:])]
+        new, undo = pull.update(op, before, more)
+        return (new, *dots), lambda shadows, bars: tuple(map(undo, shadows, bars))
+    method = getattr(type(before), f"__{op.__name__}__", None)
+    if isinstance(method, types.FunctionType):
+        found, inner = called(again, method, (x, v), {})
+        if found[0] is not NotImplemented:
+            return found, lambda shadows, bars: tuple(tuple(own) for own, _ in inner(shadows, bars))
+    if not isinstance(before, (float, int, complex, np.ndarray, np.generic)):
+        raise _refused(before)
+    found, made = _operate(again, op, copied(x), copied(v))
+    if isinstance(before, np.ndarray):
+        new = op(before, v[0])
+        for t, dot in zip(x[1:], found[1:]):
+            if isinstance(t, np.ndarray):
+                t[...] = _number(dot)
+            elif not isinstance(dot, AbstractZero):
+                raise _refused(before)
+        found = (new, *x[1:])
 
-    def both(shadows: Any, bar: Any, shadows_dot: Any, bar_dot: Any) -> tuple[Any, Any]:
-        in_memory = isinstance(value, np.ndarray)
-        if in_memory:
-            bar, bar_dot = shadows.of(value).copy(), shadows_dot.of(value).copy()
-        bars, bars_dot = _pulled(redone, made, made_dot, bar, bar_dot)
-        if isinstance(x, np.ndarray):
-            shadows.of(x)[...] = _number(bars[0])
-            shadows_dot.of(x)[...] = _number(bars_dot[0])
-            return (ZERO, bars[1]), (ZERO, bars_dot[1])
-        return bars, bars_dot
+    def run(shadows: Bundle, bars: Bundle) -> Bundle:
+        if isinstance(found[0], np.ndarray):
+            bars = tuple(s.of(found[0]).copy() for s in shadows)
+        parts = _pulled(made, bars)
+        if not isinstance(before, np.ndarray):
+            return parts
+        for s, (bar, _) in zip(shadows, parts):
+            s.of(before)[...] = _number(bar)
+        return tuple((ZERO, bar) for _, bar in parts)
 
-    return (value, Undone(None, both)), (dot, ZERO)
+    return found, run
 
 
-def _element(redone: Any, op: Any, x: Any, key: Any, v: Any, x_dot: Any, v_dot: Any) -> tuple[Any, Any]:
-    key = keep(key)
-    old, other = keep(x[key]), keep(v)
-    old_dot = keep(entry_dot(x_dot, key, old))
-    (_, made), (dot, made_dot) = _operate(redone, op, old, other, old_dot, keep(v_dot))
-    x[key] = op(x[key], v)
-    set_entry(x_dot, key, dot, x, old)
+def update_entry(again: PullAgain, op: Any, x: Bundle, key: Any, v: Bundle) -> Bundle:
+    """``x[key] op= v``: what undoes it, ``undo(shadows) -> bar of v``."""
+    owner = x[0]
+    if isinstance(owner, np.ndarray):
+        return _element(again, op, x, keep(key), v)
+    _refuse_own_code(owner, "__setitem__", PLAIN_SETTERS)
+    old = owner[key]
+    new, undo = _update(again, op, (old, *(entry_dot(t, key, old) for t in x[1:])), v)
+    for t, dot in zip(x[1:], new[1:]):
+        set_entry(t, key, dot, owner, new[0])
+    owner[key] = new[0]
+    return _at(owner, key + len(owner) if isinstance(owner, LISTS) and key < 0 else key, undo, len(x))
 
-    def both(shadows: Any, shadows_dot: Any) -> tuple[Any, Any]:
-        taken = [unless_cut(take_stored(s.of(x), key), x, other) for s in (shadows, shadows_dot)]
-        bars, bars_dot = _pulled(redone, made, made_dot, *taken)
-        for s, bar in ((shadows, bars[0]), (shadows_dot, bars_dot[0])):
+
+def update_attribute(again: PullAgain, op: Any, x: Bundle, name: str, v: Bundle) -> Bundle:
+    """``x.name op= v``: what undoes it, ``undo(shadows) -> bar of v``."""
+    owner = x[0]
+    if type(owner) is not types.SimpleNamespace:
+        _refuse_own_code(owner, "__setattr__", (object.__setattr__,))
+    if isinstance(owner, np.ndarray) or isinstance(getattr(type(owner), name, None), property):
+        raise _refused(owner)
+    old = getattr(owner, name)
+    new, undo = _update(again, op, (old, *(field_dot(t, name, owner, old) for t in x[1:])), v)
+    for t, dot in zip(x[1:], new[1:]):
+        set_field(t, name, dot, owner, new[0])
+    setattr(owner, name, new[0])
+    return _at(owner, name, undo, len(x))
+
+
+def _at(owner: Any, place: Any, undo: Any, count: int) -> Bundle:
+    """What undoes the update of what ``owner`` has at a place."""
+
+    def run(shadows: Bundle) -> Bundle:
+        parts = undo(shadows, tuple(s.take_entry(owner, place) for s in shadows))
+        for s, (bar, _) in zip(shadows, parts):
+            s.add_slot(owner, place, bar)
+        return tuple(bar for _, bar in parts)
+
+    return _handed(run, count)
+
+
+def _element(again: PullAgain, op: Any, x: Bundle, key: Any, v: Bundle) -> Bundle:
+    owner, other = x[0], copied(v)
+    old = (owner[key], *(entry_dot(t, key, owner[key]) for t in x[1:]))
+    found, made = _operate(again, op, copied(old), other)
+    owner[key] = op(owner[key], v[0])
+    for t, dot in zip(x[1:], found[1:]):
+        set_entry(t, key, dot, owner, old[0])
+
+    def run(shadows: Bundle) -> Bundle:
+        parts = _pulled(made, tuple(unless_cut(take_stored(s.of(owner), key), owner, other[0]) for s in shadows))
+        for s, (bar, _) in zip(shadows, parts):
             if not isinstance(bar, AbstractZero):
-                index_add(s.of(x), key, bar)
-        return bars[1], bars_dot[1]
+                index_add(s.of(owner), key, bar)
+        return tuple(bar for _, bar in parts)
 
-    return Undone(None, both), ZERO
-
-
-def _operate(redone: Any, op: Any, x: Any, v: Any, x_dot: Any, v_dot: Any) -> tuple[Any, Any]:
-    """``x op v`` and its pullback, and the tangents of both."""
-    found: tuple[Any, Any] = redone.push(
-        redone.world.puller.call, (OUT_OF_PLACE[op], (0, 1), x, v), (ZERO, ZERO, x_dot, v_dot), {}, {}
-    )
-    return found
+    return _handed(run, len(x))
 
 
-def _pulled(redone: Any, made: Any, made_dot: Any, bar: Any, bar_dot: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    bars, dots = redone.push_pulled(made, made_dot, unthunk(bar), unthunk(bar_dot))
-    return (entry(bars, 0), entry(bars, 1)), (entry(dots, 0), entry(dots, 1))
+def change(again: PullAgain, x: Bundle, name: str, args: Args, kwargs: Kwargs) -> Bundle:
+    """``x.name(*args, **kwargs)``: its value and ``undo(shadows, bar) -> bars of the arguments, of the keywords``."""
+    owner = x[0]
+    method = getattr(type(owner), name, None)
+    if not isinstance(method, types.FunctionType):
+        dots = changes_of_tangents((owner, *map(unthunk, x[1:])), name, args, kwargs)
+        value, undo = again.world.puller.change(owner, name, values(args), named_values(kwargs))
+        found = (value, *(as_dense(t, value) for t in dots))
+        return undone(found, lambda shadows, bars: tuple(map(undo, shadows, bars)))
+    found, inner = called(again, method, (x, *args), kwargs)
+
+    def run(shadows: Bundle, bars: Bundle) -> Bundle:
+        out = []
+        for s, (own, named) in zip(shadows, inner(shadows, bars)):
+            s.add(owner, own[0])
+            out.append((own[1:], named))
+        return tuple(out)
+
+    return undone(found, run)
 
 
-def _change(redone: Any, fn: Any, args: Any, dots: Any) -> tuple[Any, Any]:
-    x, name, given, named = args
-    if isinstance(getattr(type(x), name, None), types.FunctionType):
-        raise UnsupportedSyntaxError(
-            f"a second derivative through the method {name} of a {type(x).__name__}, found only when the code runs, "
-            "is not supported",
-            hint="call the method on an object that is made in the same function",
-        )
-    steps = tuple(entry(dots[2], k) for k in range(len(given)))
-    by_name = {k: entry(dots[3], k) for k in named}
-    x_dot = unthunk(dots[0])
-    dot = push_updates.change_of_tangent(x, x_dot, name, given, steps, named, by_name)
-    value, undo = fn(*args)
-    return (value, Undone(undo)), (push_updates.as_dense(dot, value), ZERO)
+def called(again: PullAgain, method: Any, args: Args, kwargs: Kwargs) -> tuple[Bundle, Any]:
+    """A method of the user's that may change what it is given, and what undoes that."""
+    found, back = again.whole(again.world.dispatch_shared, constant(method, args[0]), args, kwargs)
+
+    def run(shadows: Bundle, bars: Bundle) -> list[Any]:
+        parts = back(tuple(s.number_part(found[0], bar) for s, bar in zip(shadows, bars)), shadows)
+        none = [ZERO] * len(args), dict.fromkeys(kwargs, ZERO)
+        return [none if isinstance(p, AbstractZero) else (p[1], p[2]) for p in parts]
+
+    return found, run
+
+
+def _handed(run: Any, count: int) -> Bundle:
+    return (Handed(run), *(Tangent(Handed, {"run": True}) for _ in range(count - 1)))
+
+
+def _operate(again: PullAgain, op: Any, x: Bundle, v: Bundle) -> tuple[Bundle, Handed]:
+    """``x op v`` and its pullback."""
+    found = again.call(again.world.puller, constant(OUT_OF_PLACE[op], x), (0, 1), (x, v), {})
+    return tuple(value for value, _ in found), found[0][1]
+
+
+def _pulled(made: Handed, bars: Bundle) -> Bundle:
+    return tuple((entry(p, 0), entry(p, 1)) for p in made.run(tuple(map(unthunk, bars))))
 
 
 def _number(bar: Any) -> Any:

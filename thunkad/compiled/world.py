@@ -454,7 +454,7 @@ class World(Attempts, Lookups):
         lifted = lifted_functions(functions)
         loaded = load(emitted, names, owner, f"{functions[0].name} for {self.label}")
         for slot, name in zip(slots, names):
-            slot.cell.cell_contents = loaded[name]
+            slot.fill(loaded[name])
         for f in lifted:
             made = loaded[emitted.printed[id(f)]]
             self.lifted[made] = (f, owner)

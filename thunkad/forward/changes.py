@@ -94,6 +94,15 @@ class Changes:
             raise push.unsupported("an assignment into an attribute of an attribute", "name the inner one first")
         push.keep(s)
 
+    def field_of_tangent(self, s: n.Stmt, e: n.Call) -> bool:
+        """A field of a tangent is set, in forward-mode code: the same is done to the tangent of the tangent."""
+        if not (type(e.func) is n.Ref and e.func.value is dot_changes.set_field and self.push.moves(e.args[0])):
+            return False
+        own, name, value, x, y = e.args
+        self.push.keep(s)
+        self.push.emit(n.Effect(n.Call(SET_FIELD, (self.push.dot(own), name, self.push.dot(value), x, y))))
+        return True
+
     def set_outside(self, s: n.Store | n.Update) -> None:
         """An attribute of a class, a module or a function is set."""
         if self.push.moves(s.value):

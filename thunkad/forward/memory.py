@@ -15,7 +15,7 @@ import numpy as np
 from thunkad.analysis.aliases import foreseen
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.analysis.writing import dispatched_writes, is_product
+from thunkad.analysis.writing import dispatched_writes, is_product, is_shared_dispatch
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Known, Mapping, Num, Opaque, Sequence
@@ -266,6 +266,10 @@ class _Run:
                 self.change(v)
         for a in dispatched_writes(site):
             self.change(a)
+        if is_shared_dispatch(site):
+            given = [x for a in dispatched_writes(site) for x in walk.names(a) if self.holds(x)]
+            for x in given[1:]:
+                self.memory.union(given[0], x)
         if site.callee is setattr and len(operands) == 3 and type(operands[0]) is n.Name:
             is_array = isinstance(self.resolved.kind(operands[0]), Num)
             self.memory.change(operands[0].id, True, not is_array)

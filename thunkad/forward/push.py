@@ -31,6 +31,7 @@ from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num, is_iterable
 from thunkad.runtime import arrays, dot_changes, dots
 from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import Shadows
+from thunkad.tangents import Tangent
 
 ZEROS = n.Ref("zeros", arrays.zeros)
 ENTRY_DOT = n.Ref("entry_dot", dots.entry_dot)
@@ -208,7 +209,7 @@ class Push:
         site = self.resolved.sites.get(id(s))
         if target in self.moving and id(s) in aliases_of(self.resolved).disturbed:
             raise self.unsupported("an iterator over a value that is changed before it is used up", "iterate by index")
-        if type(e) is n.Call and self.shadow(s, e, target):
+        if type(e) is n.Call and (self.shadow(s, e, target) or self.empty_tangent(s, e, target)):
             return
         if type(e) is n.Call and self.changes.method(s, e, target):
             return
@@ -241,6 +242,14 @@ class Push:
             self.tangent(target, e, fresh=True)
         else:
             self.tangent(target, self.dot(e) if t in (n.Name, n.Star) else ZERO_REF, fresh=t is n.Name)
+
+    def empty_tangent(self, s: n.Stmt, e: n.Call, target: str) -> bool:
+        """The tangent of an object that forward-mode code has just made: its own tangent is made in the same way."""
+        if not (type(e.func) is n.Ref and e.func.value is Tangent and target in self.moving):
+            return False
+        self.keep(s)
+        self.tangent(target, e, fresh=True)
+        return True
 
     def operation(self, s: n.Assign, e: n.Expr, target: str, site: Site) -> None:
         if type(e) is n.Inplace and site.how == "inplace":
@@ -357,7 +366,7 @@ class Push:
             how = n.Ref(getattr(site.callee, "__name__", ""), site.callee)
         parts = self.names.new(f"{s.target}_dots")
         given = n.TupleExpr(tuple(map(self.dot, operands)))
-        self.emit(n.Assign(parts, n.Call(LIVE_DOTS, (how, given, n.TupleExpr(tuple(operands)))), site=TANGENT))
+        self.emit(n.Assign(parts, n.Call(LIVE_DOTS, (given, how, n.TupleExpr(tuple(operands)))), site=TANGENT))
         following = n.Call(NEXT_DOT, (n.Name(parts), n.Name(s.target)))
         first = n.Assign(self.dot_name(s.target), following, site=TANGENT, line=s.line)
         self.out.append(
@@ -372,6 +381,8 @@ class Push:
         if type(e) is n.Call and type(e.func) is n.Global and any(i in self.moving for i in written(e)):
             raise self.unsupported(f"{e.func.id}() of a value with a tangent", "set the attribute by its name")
         if type(e) is n.Call and (self.shadow(s, e, None) or self.changes.method(s, e, None)):
+            return
+        if type(e) is n.Call and self.changes.field_of_tangent(s, e):
             return
         if site is None or not any(self.moves(a) for a in self.calls.operands(site)):
             self.keep(s)

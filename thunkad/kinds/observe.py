@@ -141,6 +141,23 @@ def _partial(value: Any, depth: int) -> Kind:
     )
 
 
+def _function(value: Any, depth: int) -> Kind:
+    """A function; nothing is known of a derivative or a linear map that holds values which may be differentiated."""
+    marks = value.__dict__
+    if marks and ("__thunkad_map__" in marks or _holds(getattr(marks.get("__thunkad_derivative__"), "f", None))):
+        return UNKNOWN
+    return Known(value)
+
+
+def _holds(f: Any) -> bool:
+    """Whether a function of which a derivative is taken holds values: a closure, a partial, a method."""
+    if isinstance(f, functools.partial):
+        return bool(f.args or f.keywords) or _holds(f.func)
+    if isinstance(f, types.FunctionType):
+        return _holds(getattr(f.__dict__.get("__thunkad_derivative__"), "f", None))
+    return isinstance(f, types.MethodType)
+
+
 def _instance(value: Any, depth: int) -> Kind:
     fields = getattr(value, "__dict__", None)
     if depth >= 3 or not isinstance(fields, dict) or len(fields) > _MOST_FIELDS:
@@ -160,7 +177,7 @@ _QUICK: dict[type, Callable[[Any, int], Kind]] = {
     list: _list,
     tuple: _tuple,
     dict: _dict,
-    types.FunctionType: lambda v, d: Known(v),
+    types.FunctionType: _function,
     types.MethodType: _method,
     types.BuiltinMethodType: _builtin,
     functools.partial: _partial,

@@ -307,6 +307,10 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
             object.__setattr__(made, f.name, _leaf(entry(x_bar, f.name), x.fields.get(f.name)))
         return made
     if isinstance(x_bar, Tangent):
+        while isinstance(x, types.FunctionType) and hasattr(x, "__thunkad_derivative__"):
+            x = x.__thunkad_derivative__.f  # its cotangent is that of the function
+        if isinstance(x, types.FunctionType):
+            return x_bar  # of default values
         now = x.fields if isinstance(x, AsItWas) else fields_now(x, x_bar)
         return Tangent(x_bar.cls, {k: _leaf(v, now.get(k)) for k, v in x_bar.fields.items()})
     return NO_TANGENT if isinstance(x_bar, AbstractZero) else x_bar

@@ -238,7 +238,7 @@ def change_array(x_dot: Any, x: Any, name: str, args: Args, arg_dots: Args, kwar
 # ---------------------------------------------------------------- loops over what they change
 
 
-def live_dots(how: Any, dots: Args, xs: Args) -> Iterator[Any]:
+def live_dots(dots: Args, how: Any, xs: Args) -> Iterator[Any]:
     """The tangents of the items of ``how(*xs)``, or of ``xs[0]``, each found when it is asked for."""
     if how is None:
         return _each(dots[0], xs[0])

@@ -94,6 +94,8 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     if isinstance(x_dot, Tangent):
         check_read(x, name)
         found = x_dot[name]
+    elif type(x_dot) is type(x) and has_fields(x) and not is_duck(type(x)):
+        found = getattr(x_dot, name)  # of a gradient, which is an object of the class itself
     elif isinstance(x, (np.ndarray, np.generic, float, int, complex)):
         moves = name in ("T", "mT", "real", "imag", "flat")
         found = getattr(x_dot, name) if moves else ZERO

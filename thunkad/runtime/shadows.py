@@ -17,7 +17,7 @@ import numpy as np
 
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.attributes import check_read, check_write
+from thunkad.runtime.attributes import Holding, check_not_held, check_read, check_write
 from thunkad.runtime.chosen import METHODS, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
@@ -27,7 +27,7 @@ from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 #: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
 FUNCTIONS = (functools.partial, types.FunctionType, *METHODS)
-VALUES = (float, int, complex, np.generic, *FUNCTIONS)
+VALUES = (float, int, complex, np.generic, Holding, *FUNCTIONS)
 
 
 class Shadows:
@@ -60,6 +60,7 @@ class Shadows:
         while isinstance(root.base, np.ndarray):
             root = root.base
         if id(root) not in self._arrays:
+            check_not_held(root)
             low, high = np.lib.array_utils.byte_bounds(root)
             self._arrays[id(root)] = root, low, np.zeros((high - low) * scale, np.uint8)
         _, low, memory = self._arrays[id(root)]
@@ -208,6 +209,8 @@ class Shadows:
         """
         if isinstance(f_bar, AbstractZero):
             return f_bar
+        while isinstance(f, types.FunctionType) and hasattr(f, "__thunkad_derivative__"):
+            f = f.__thunkad_derivative__.f  # its cotangent is that of the function
         owner = owner_of(f)
         if owner is not None:
             if isinstance(owner, (*VALUES, types.ModuleType)):

@@ -11,7 +11,7 @@ from thunkad.runtime import arrays, cotangents, dot_changes, dots, elements, mov
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import outward, view_like
-from thunkad.tangents import thunk, unthunk
+from thunkad.tangents import ZERO, thunk, unthunk
 
 linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
 linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.sorted_dot, elements.dict_dot)
@@ -22,7 +22,7 @@ jointly_linear(elements.found_dot, "mapping_dot", "default_dot")
 jointly_linear(elements.split_starred_dot, "value_dot")
 jointly_linear(elements.complex_dot, "real_dot", "imag_dot")
 jointly_linear(piecewise.where_dot, "x_dot", "y_dot")
-linear(dot_changes.array_dot)
+linear(dot_changes.array_dot, dot_changes.live_dots, dot_changes.next_dot)
 linear(shadows.take_stored, shadows.keep, shadows.structure)
 linear(moves.take_moved, moves.chosen, moves.scattered, moves.the_array)
 non_differentiable(moves.moves, moves.put_moves, moves.spread)
@@ -142,8 +142,12 @@ def _(x_dot, name, x, y, *, x_dot_dot):
 
 
 @frule(dots.closure_dot)
-def _(*captures, captures_dot):
-    return dots.closure_dot(*captures), captures_dot if is_zero(captures_dot) else dots.closure_dot(*captures_dot)
+def _(*captures, defaults=None, captures_dot, defaults_dot):
+    value = dots.closure_dot(*captures, defaults=defaults)
+    if is_zero(captures_dot) and is_zero(defaults_dot):
+        return value, captures_dot
+    held = (ZERO,) * len(captures) if is_zero(captures_dot) else captures_dot
+    return value, dots.closure_dot(*held, defaults=None if is_zero(defaults_dot) else defaults_dot)
 
 
 @frule(dots.tangent_buffer)

@@ -1,0 +1,91 @@
+"""What a derivative inside differentiated code is called with, as it is now: it is taken again in the reverse sweep."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+from thunkad.compiled.nested import MARK, NESTED, derivative_of
+from thunkad.records import replace
+from thunkad.runtime.attributes import held_by_maps
+from thunkad.runtime.dots import has_fields
+from thunkad.tangents import Tangent
+
+
+def held(x: Any, seen: dict[int, Any] | None = None) -> Any:
+    """A copy of arrays, containers, objects, and of what closures, partials and methods hold; all else is ``x``."""
+    seen = {} if seen is None else seen
+    if id(x) not in seen:
+        seen[id(x)] = x  # where it leads back to itself
+        seen[id(x)] = _copied(x, seen)
+    return seen[id(x)]
+
+
+def _copied(x: Any, seen: dict[int, Any]) -> Any:
+    if isinstance(x, np.ndarray):
+        return x.copy(order="K")
+    if type(x) in (list, tuple):
+        return type(x)(held(v, seen) for v in x)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(held(v, seen) for v in x))
+    if type(x) is dict:
+        return {k: held(v, seen) for k, v in x.items()}
+    if isinstance(x, Tangent):
+        return Tangent(x.cls, {k: held(v, seen) for k, v in x.fields.items()})
+    if type(x) is functools.partial:
+        named = {k: held(v, seen) for k, v in x.keywords.items()}
+        return functools.partial(held(x.func, seen), *(held(v, seen) for v in x.args), **named)
+    if isinstance(x, types.MethodType):
+        return types.MethodType(x.__func__, held(x.__self__, seen))
+    spec = derivative_of(x)
+    if spec is not None:
+        inner = held(spec.f, seen)
+        return x if inner is spec.f else _derivative(replace(spec, f=inner))
+    if has_fields(x) and isinstance(getattr(x, "__dict__", None), dict) and type(x).__module__ != "builtins":
+        return _object(x, seen)
+    return x
+
+
+def _derivative(spec: Any) -> Any:
+    """A function that is this derivative to whoever takes derivatives of it."""
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("it stands for a derivative, and is not called itself")
+
+    setattr(derivative, MARK, spec)
+    return derivative
+
+
+def _object(x: Any, seen: dict[int, Any]) -> Any:
+    try:
+        made = object.__new__(type(x))
+    except TypeError:
+        return x
+    made.__dict__.update((k, held(v, seen)) for k, v in x.__dict__.items())
+    return made
+
+
+def held_call(fn: Any, args: Any, kwargs: Any) -> Any:
+    """A call of a derivative as it is now."""
+    fn, args, kwargs = held((fn, args, kwargs))
+    if getattr(fn, NESTED, None) == "linearize":
+        _note(args)
+    return fn, args, kwargs
+
+
+def _note(x: Any) -> None:
+    """Note the copies that a linear map will hold."""
+    if isinstance(x, np.ndarray):
+        held_by_maps[id(x)] = x
+    elif isinstance(x, (list, tuple)):
+        for v in x:
+            _note(v)
+    elif isinstance(x, dict):
+        _note(list(x.values()))
+    elif isinstance(x, functools.partial):
+        _note((x.args, x.keywords))
+    elif has_fields(x):
+        _note(dict(getattr(x, "__dict__", {})))

@@ -1,0 +1,219 @@
+"""Run-time dispatch of forward mode, differentiated again: calls of ``push`` on bundles of any order."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.constructors import init_of, is_made_by_init
+from thunkad.analysis.special import is_by_fields
+from thunkad.analysis.stand_ins import stands_for
+from thunkad.compiled.binding import bound_call
+from thunkad.compiled.bundles import Args, Bundle, Kwargs, bundle_kind, constant, moves, named_values, values
+from thunkad.compiled.dynamic import is_nested, is_of_sets, lifted_of
+from thunkad.compiled.load import slot_of
+from thunkad.compiled.nested import MAP
+from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
+from thunkad.compiled.own_classes import attribute_call, operator_methods, push_fields
+from thunkad.compiled.pull_nested import applied
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.forward.calls import no_frule
+from thunkad.kinds.lattice import is_hashable, may_have_tangent
+from thunkad.normal.suspended_class import found_class
+from thunkad.rules.entry import FRULE
+from thunkad.runtime.chosen import bound_choice
+from thunkad.runtime.cotangents import entry
+from thunkad.runtime.dot_changes import set_field
+from thunkad.runtime.dots import field_dot
+from thunkad.source.wrapped import python_function
+from thunkad.tangents import Tangent
+from thunkad.tree.parse import deep_recursion
+
+
+class PushAgain:
+    """See the module's docstring; one for each world."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+
+    def whole(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+        """``fn(*args, **kwargs)`` on bundles; the first order is that of :class:`thunkad.compiled.push.Push`."""
+        f, given, named = fn[0], values(args), named_values(kwargs)
+        if len(fn) == 1:
+            return (f(*given, **named),)
+        if len(fn) == 2:
+            dots, named_dots = tuple(a[1] for a in args), {k: v[1] for k, v in kwargs.items()}
+            return self.world.forwarding.pusher.whole(f, fn[1], given, dots, named, named_dots)  # type: ignore[no-any-return]
+        redone = self.world.forwarding.redone
+        if redone.knows(f):
+            return redone.run(fn, args, kwargs)  # type: ignore[no-any-return]
+        if not any(map(moves, (fn, *args, *kwargs.values()))) and not is_nested(f):
+            return constant(f(*given, **named), fn)
+        if is_of_python(f, given):
+            value = f(*given)
+            ufunc = constant(on_numbers(f, given), fn)
+            operands = tuple((x, *a[1:]) for x, a in zip(as_operands(value, given), args))
+            with np.errstate(all="ignore"):
+                return (value, *self.whole(ufunc, operands, {})[1:])
+        if on_numbers(f, given) is not f:
+            f = on_numbers(f, given)
+            fn = constant(f, fn)
+        if isinstance(f, functools.partial):
+            fixed = tuple((x, *(entry(entry(t, "args"), k) for t in fn[1:])) for k, x in enumerate(f.args))
+            own = {k: (x, *(entry(entry(t, "keywords"), k) for t in fn[1:])) for k, x in f.keywords.items()}
+            inner = (f.func, *(entry(t, "func") for t in fn[1:]))
+            return self.whole(inner, (*fixed, *args), {**own, **kwargs})
+        if isinstance(f, types.MethodType):
+            return self.method(f.__func__, fn, args, kwargs)
+        owner = getattr(f, "__self__", None)
+        if isinstance(f, types.BuiltinMethodType) and not isinstance(owner, (types.ModuleType, type, type(None))):
+            function = self.world.forwarding.array_member(f.__name__) if isinstance(owner, np.ndarray) else None
+            function = function or getattr(type(owner), f.__name__, None)
+            if function is not None:
+                return self.method(function, fn, args, kwargs)
+        decision = self.world.late_lookup(f, given, named, FRULE) if is_hashable(f) else None
+        how = "missing" if decision is None else decision.how
+        if how == "rule":
+            if decision.entry.kind != FRULE:
+                raise no_frule(f, None)
+            return self.by_rule(fn, args, kwargs)
+        if how == "constant":
+            return constant(f(*given, **named), fn)
+        if how == "alternative":
+            return self.function(constant(decision.entry.function, fn), args, kwargs)
+        return self.by_kind(fn, args, kwargs)
+
+    def by_kind(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+        f, given = fn[0], values(args)
+        bound = bound_choice(f)
+        if bound is not None and args:
+            chosen = bound[0](type(given[0]))
+            return self.whole(constant(chosen, fn), ((bound[1], *fn[1:]), *args), kwargs)
+        if stands_for(f)[0] is not f:
+            return self.whole((stands_for(f)[0], *fn[1:]), args, kwargs)
+        if hasattr(f, MAP):
+            fixed = tuple(constant(x, fn) for x in getattr(f, MAP))
+            return self.whole(constant(applied, fn), (*fixed, *args), kwargs)
+        if f is getattr or f is setattr:
+            return self.attribute(fn, args)
+        if is_by_fields(f):
+            found = []
+            for i in range(1, len(fn)):
+                dots, named_dots = tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}
+                found.append(
+                    push_fields(self.world.forwarding.pusher, f, given, dots, named_values(kwargs), named_dots)
+                )
+            return (found[0][0], *(dot for _, dot in found))  # type: ignore[index, misc]
+        if is_nested(f):
+            return self.world.forwarding.pulled_again.nested.push(fn, args, kwargs)  # type: ignore[no-any-return]
+        if isinstance(f, types.FunctionType):
+            return self.function(fn, args, kwargs)
+        wrapped = python_function(f)
+        if wrapped is not None:
+            return self.whole(constant(wrapped, fn), args, kwargs)
+        direct, reflected = operator_methods(f, given)
+        if direct is not None:
+            result = self.whole(constant(direct, fn), args, {})
+            if result[0] is not NotImplemented:
+                return result
+        if reflected is not None:
+            return self.whole(constant(reflected, fn), args[::-1], {})
+        if is_of_sets(f, given):
+            return constant(f(*given), fn)
+        if isinstance(f, type):
+            return self.construct(fn, args, kwargs)
+        call = getattr(type(f), "__call__", None)  # noqa: B004 - the method itself is looked at
+        if isinstance(call, types.FunctionType):
+            return self.method(call, (_Owned(f), *fn[1:]), args, kwargs)
+        dots, named_dots = tuple(a[1] for a in args), {k: v[1] for k, v in kwargs.items()}
+        push = self.world.forwarding.pusher
+        return push.by_kind(f, fn[1], given, dots, named_values(kwargs), named_dots)  # type: ignore[no-any-return]
+
+    def method(self, function: Any, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+        owner = (fn[0].__self__, *fn[1:])
+        return self.whole(constant(function, fn), (owner, *args), kwargs)
+
+    def by_rule(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+        """A function with a rule: generated code that only calls it."""
+        nested = self.world.derivatives
+        bound = nested.binder.bind(fn[0], values(args), named_values(kwargs))
+        given = self.world.forwarding.pulled_again.nested.bundles_of(fn, bound, args, kwargs)
+        named = named_values(kwargs)
+        return self.world.forwarding.pulled_again.bundles.run(  # type: ignore[no-any-return]
+            bound.target, bound.owner, given, lambda *_: fn[0](*values(args), **named)
+        )
+
+    def attribute(self, fn: Bundle, args: Args) -> Bundle:
+        """``getattr`` and ``setattr``"""
+        x, name, *rest = args
+        if fn[0] is setattr:
+            found = inspect.getattr_static(type(x[0]), name[0], None)
+            if isinstance(found, property) and found.fset is not None:
+                return self.whole(constant(found.fset, fn), (x, rest[0]), {})
+            for t, dot in zip(x[1:], rest[0][1:]):
+                set_field(t, name[0], dot, x[0], rest[0][0])
+            setattr(x[0], name[0], rest[0][0])
+            return constant(None, fn)
+        if isinstance(x[0], (np.ndarray, np.generic)) and self.world.forwarding.array_attribute(name[0]) is not None:
+            return self.whole(constant(self.world.forwarding.array_attribute(name[0]), fn), (x,), {})
+        computed = attribute_call(values(args))
+        if computed is not None:
+            function, given, place = computed
+            passed = tuple(x if k == place else constant(v, x) for k, v in enumerate(given))
+            try:
+                return self.whole(constant(function, fn), passed, {})
+            except AttributeError:
+                if not rest:
+                    raise
+        elif not rest or hasattr(x[0], name[0]):
+            value = getattr(x[0], name[0])
+            return (value, *(field_dot(t, name[0], x[0], value) for t in x[1:]))
+        return rest[0]
+
+    def function(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+        """A Python function, compiled for the kinds of these arguments and for the tangents that there are."""
+        f, given, named = fn[0], values(args), named_values(kwargs)
+        lifted = self.world.lifted.get(lifted_of(f))
+        if lifted is None and inspect.isgeneratorfunction(f):
+            return self.construct(constant(found_class(f), fn), args, kwargs)
+        slot = slot_of(f) if lifted is None else None
+        if slot is not None:
+            return self.world.forwarding.pulled_again.bundles.run_call(slot, args)  # type: ignore[no-any-return]
+        if lifted is None and inspect.iscoroutinefunction(f):
+            raise UnsupportedSyntaxError(f"{f.__name__} is a coroutine and can't be differentiated")
+        again = self.world.forwarding.pulled_again
+        signature = inspect.signature(f, follow_wrapped=False)
+        by_name = again.by_parameter(signature, bound_call(signature, f, given, named).arguments, fn, args, kwargs)
+        by_name = {
+            p: b if may_have_tangent(bundle_kind(b[0])) or any(isinstance(t, (list, dict)) for t in b[1:])
+            else constant(b[0], b)
+            for p, b in by_name.items()
+        }  # fmt: skip
+        target, owner = (f, f) if lifted is None else lifted
+        with deep_recursion():
+            again.bundles.refuse_blind(f, target, owner, by_name, False)
+            return again.bundles.run(target, owner, by_name, lambda *_: f(*given, **named))  # type: ignore[no-any-return]
+
+    def construct(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+        cls, given, named = fn[0], values(args), named_values(kwargs)
+        by_fields = hasattr(cls, "_fields") or cls in (functools.partial, types.SimpleNamespace)
+        if not by_fields and is_made_by_init(cls):
+            made = (object.__new__(cls), *(Tangent(cls) for _ in fn[1:]))
+            self.function(constant(init_of(cls), fn), (made, *args), kwargs)
+            return made
+        found = []
+        for i in range(1, len(fn)):
+            dots, named_dots = tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}
+            found.append(self.world.forwarding.pusher.construct(cls, given, dots, named, named_dots))
+        return (found[0][0], *(dot for _, dot in found))
+
+
+class _Owned:
+    """What a callable object is called through, as a bound method has it."""
+
+    def __init__(self, owner: Any) -> None:
+        self.__self__ = owner
