@@ -35,12 +35,6 @@ SECOND_ORDER_LIMITS = (
         "What `super()` stands for is decided when the code runs; call the method by the name of its class.",
     ),
     SecondOrderLimit(
-        "Attributes that a `__getattr__` computes",
-        ("standard_library-OBJECTS-getattr_own",),
-        "a second derivative through getattr()",
-        "Whether an object has such an attribute is known only when the code runs; write a property.",
-    ),
-    SecondOrderLimit(
         "Changes of a dict that a function found at run time returned",
         ("containers-defaultdict",),
         "can't be followed",
