@@ -644,6 +644,7 @@ composed(SP.factorial, P3)
 add(SP.logsumexp, M, 1)
 add(SP.logsumexp, M, b=POSITIVE, keepdims=True)
 each(SP, "softmax log_softmax", M, 1)
+each(SP, "softmax log_softmax logsumexp", Z, 0)
 add(SL.solve, SQUARE, random(3, 2))
 add(SL.solve, SQUARE, V[:3], transposed=True)
 for trans in (0, 1):

@@ -33,6 +33,7 @@ from thunkad.rules.scipy.special_helpers import (
     softmax_bar,
     trigamma,
 )
+from thunkad.runtime.arrays import conjugate
 from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import NoTangent, NotImplementedTangent, thunk
 
@@ -293,7 +294,7 @@ def _(x, axis=None):
     y = special.softmax(x, axis=axis)
 
     def pullback(y_bar):
-        return thunk(lambda: softmax_bar(y_bar, y, axis)), NoTangent()
+        return thunk(lambda: softmax_bar(y_bar, conjugate(y), axis)), NoTangent()
 
     return y, pullback
 
@@ -309,7 +310,7 @@ def _(x, axis=None):
     y = special.log_softmax(x, axis=axis)
 
     def pullback(y_bar):
-        return thunk(lambda: log_softmax_bar(y_bar, y, axis)), NoTangent()
+        return thunk(lambda: log_softmax_bar(y_bar, conjugate(y), axis)), NoTangent()
 
     return y, pullback
 
