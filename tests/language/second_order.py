@@ -47,10 +47,10 @@ SECOND_ORDER_LIMITS = (
         "Catch it in the loop that uses the values, or make a list.",
     ),
     SecondOrderLimit(
-        "The 'as' value of a manager that is not known to the compiler",
-        ("guarded-with_exits-0",),
-        "which is known only at run time, is used",
-        "Give the value a name outside of the `with` statement.",
+        "Exceptions that leave a `with` block whose manager is looked into",
+        ("guarded-with_in_try-1",),
+        "making an object of the class",
+        "The exception is made where something may be differentiated; raise outside of the `with` statement.",
     ),
 )
 
