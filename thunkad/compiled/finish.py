@@ -62,7 +62,9 @@ def purity_of(known: Purity) -> Purity:
     def pure(s: n.Stmt) -> bool:
         site = s.site
         if isinstance(site, Site) and (getattr(site.callee, "__module__", None) or "").startswith("thunkad.runtime."):
-            return isinstance(site.callee, types.FunctionType) and site.callee.__name__ not in CHANGING | CHECKING
+            if not isinstance(site.callee, types.FunctionType) or "." in site.callee.__qualname__:
+                return False  # a method may change its object
+            return site.callee.__name__ not in CHANGING | CHECKING
         return known.pure(s)
 
     def check(s: n.Stmt) -> n.Expr | None:
