@@ -40,7 +40,7 @@ def largest(f: object, args: tuple[object, ...]) -> float:
     return max((float(np.max(np.abs(p))) for p in parts if isinstance(p, (float, np.ndarray, np.generic))), default=0.0)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=90, deadline=None, suppress_health_check=list(HealthCheck))
 @given(float_programs(), st.integers(0, 1000))
 def test_random_programs(text: str, seed: int) -> None:
     program = Program(text, arguments(seed))
