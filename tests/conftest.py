@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether a golden test accepts what it gets as the new expectation."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def garbage_of_one_module() -> Iterator[None]:
+    """What a module of tests has left is collected at its end; what stays is not gone through by later collections."""
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

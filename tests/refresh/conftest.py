@@ -37,5 +37,3 @@ def few_objects_to_collect():
     """What other tests have left is not gone through by each collection."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
