@@ -135,3 +135,22 @@ def test_second_derivatives_of_copies_that_are_written():
         return y * s
 
     np.testing.assert_allclose(ad.hessian(f)(1.3), 12 * 1.3**2, rtol=1e-12)
+
+
+def test_writing_what_is_there_already_changes_the_tangent():
+    def overwrite(x):
+        x[0] = 2.0
+        return np.sum(x * x)
+
+    def fill(buffer, x):
+        buffer[0] = x
+        return x
+
+    def held(x):
+        buffer = np.zeros(2)
+        return apply([fill][0], buffer, x) + buffer[0]
+
+    with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'x' in place"):
+        ad.jvp(lambda v: apply([overwrite][0], v) + np.sum(v), (np.array([2.0, 3.0]),), (np.ones(2),))
+    with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'buffer' in place"):
+        ad.jvp(held, (0.0,), (1.0,))

@@ -252,14 +252,17 @@ class Push:
             for p in blind:
                 if p in summary.mutated:
                     raise _changes(fn, p)
+            arrays = {p: v for p, v in zip(names, values) if isinstance(v, np.ndarray) and p in summary.overwritten}
+            demand = tuple(p for p in names if p in demand or (p in arrays and p in may))
             slot = forwarding.slot_for(target, owner, kinds, demand)
-        arrays = {p: v for p, v in zip(names, values) if isinstance(v, np.ndarray) and p in summary.overwritten}
-        before = {p: v.copy() for p, v in arrays.items()}
-        dots = [tangent_buffer(tangents[p], arrays[p]) if p in arrays else tangents[p] for p in demand]
-        result = slot.cell.cell_contents(*values, *dots)
+        dots = {p: tangents.get(p, ZERO) for p in demand}
+        dots |= {p: tangent_buffer(dots[p], v) for p, v in arrays.items() if p in dots}
+        before = {p: (v.copy(), np.copy(dots.get(p, 0.0))) for p, v in arrays.items()}
+        result = slot.cell.cell_contents(*values, *dots.values())
         for p, v in arrays.items():  # the tangent of whoever holds it has not changed with it
-            if v.tobytes() != before[p].tobytes():
-                v[...] = before[p]
+            value, dot = before[p]
+            if v.tobytes() != value.tobytes() or np.asarray(dots.get(p, 0.0)).tobytes() != dot.tobytes():
+                v[...] = value
                 raise _changes(fn, p)
         return result
 
