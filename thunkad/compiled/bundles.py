@@ -56,6 +56,19 @@ def named_values(kwargs: Kwargs) -> dict[str, Any]:
     return {k: v[0] for k, v in kwargs.items()}
 
 
+def at_places(args: Args, kwargs: Kwargs, order: int) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """The tangents of the arguments of a call, place by place, of bundles of length ``order``."""
+    return [(tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}) for i in range(1, order)]
+
+
+def partial_bundles(fn: Bundle) -> tuple[Bundle, Args, Kwargs]:
+    """The function of a ``functools.partial``, and what it fixes."""
+    f = fn[0]
+    fixed = tuple((x, *(entry(entry(t, "args"), k) for t in fn[1:])) for k, x in enumerate(f.args))
+    named = {k: (x, *(entry(entry(t, "keywords"), k) for t in fn[1:])) for k, x in f.keywords.items()}
+    return (f.func, *(entry(t, "func") for t in fn[1:])), fixed, named
+
+
 def moves(b: Bundle) -> bool:
     """Whether there is a tangent; an empty container may receive one."""
     return not all(map(still, b[1:]))
@@ -157,10 +170,7 @@ class Bundles:
         for p in given.keys() & mutated:
             blind = not foreseen and hasattr(given[p][0], "dtype")
             if blind or (has_parts(given[p][0]) and any(isinstance(t, AbstractZero) for t in given[p][1:])):
-                raise UnsupportedSyntaxError(
-                    f"{name_of(fn)}, found only when the code runs, changes its argument {p!r} in place",
-                    hint="call it by its name",
-                )
+                raise changes_argument(fn, p)
 
 
 def bundle_kind(x: Any) -> Kind:
@@ -168,6 +178,14 @@ def bundle_kind(x: Any) -> Kind:
     if isinstance(x, (*LISTS, dict)) and not x:
         return weaken(kind_of(x))
     return UNKNOWN if isinstance(x, (Tangent, AbstractZero)) else kind_of(x)
+
+
+def changes_argument(fn: Any, p: str) -> UnsupportedSyntaxError:
+    """The error for a callee whose change of the argument ``p`` can't be followed."""
+    return UnsupportedSyntaxError(
+        f"{name_of(fn)}, found only when the code runs, changes its argument {p!r} in place",
+        hint="call it by its name",
+    )
 
 
 def has_parts(x: Any) -> bool:

@@ -11,7 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.bundles import Args, Bundle, Kwargs, constant, dense_in, named_values, part, unpacked, values
+from thunkad.compiled.bundles import (
+    Args,
+    Bundle,
+    Kwargs,
+    at_places,
+    constant,
+    dense_in,
+    named_values,
+    part,
+    unpacked,
+    values,
+)
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.held import held
 from thunkad.compiled.nested import NESTED, Bound, Derivative, by_call
@@ -39,10 +50,8 @@ class NestedAgain:
     def bundles_of(self, f: Bundle, bound: Bound, args: Args, kwargs: Kwargs) -> dict[str, Bundle]:
         """The bundles of the parameters of a derivation, from those of the call."""
         dots = [
-            self.world.derivatives.dots_of(
-                f[0], f[i], bound, tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}
-            )
-            for i in range(1, len(f))
+            self.world.derivatives.dots_of(f[0], f_dot, bound, own, named)
+            for f_dot, (own, named) in zip(f[1:], at_places(args, kwargs, len(f)))
         ]
         return {p: (v, *(d.get(p, ZERO) for d in dots)) for p, v in zip(bound.names, bound.values)}
 

@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.stand_ins import is_made_anew
-from thunkad.compiled.bundles import Args, Bundle, Found, Kwargs, constant, linear, named_values, rearranged, values
+from thunkad.compiled.bundles import (
+    Args,
+    Bundle,
+    Found,
+    Kwargs,
+    at_places,
+    constant,
+    linear,
+    named_values,
+    rearranged,
+    values,
+)
 from thunkad.compiled.own_classes import attribute_call, pull_fields, push_fields
 from thunkad.compiled.shared import is_plain_attribute
 from thunkad.errors import UnsupportedSyntaxError
@@ -90,8 +101,7 @@ def by_fields(again: Any, fn: Bundle, args: Args, kwargs: Kwargs) -> Found:
     assert found is not None
     value, back = found
     dots = []
-    for i in range(1, len(fn)):
-        own, own_named = tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}
+    for own, own_named in at_places(args, kwargs, len(fn)):
         both = push_fields(again.world.forwarding.pusher, fn[0], given, own, named, own_named)
         assert both is not None
         dots.append(both[1])

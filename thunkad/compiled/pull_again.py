@@ -30,6 +30,7 @@ from thunkad.compiled.bundles import (
     Bundles,
     Found,
     Kwargs,
+    at_places,
     constant,
     linear,
     moves,
@@ -37,6 +38,7 @@ from thunkad.compiled.bundles import (
     nothing,
     owner_of,
     part,
+    partial_bundles,
     rearranged,
     triple,
     unpacked,
@@ -65,7 +67,7 @@ from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import Entry, name_of
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.complex import is_real_number, real_part
-from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.cotangents import add
 from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.shadows import VALUES, Shadows, then
@@ -219,9 +221,7 @@ class PullAgain:
 
     def partial(self, pull: Pull, fn: Bundle, args: Args, kwargs: Kwargs) -> Found:
         f = fn[0]
-        fixed = tuple((x, *(entry(entry(t, "args"), k) for t in fn[1:])) for k, x in enumerate(f.args))
-        own = {k: (x, *(entry(entry(t, "keywords"), k) for t in fn[1:])) for k, x in f.keywords.items()}
-        inner = (f.func, *(entry(t, "func") for t in fn[1:]))
+        inner, fixed, own = partial_bundles(fn)
         found, back = self.whole(pull, inner, (*fixed, *args), {**own, **kwargs})
 
         def through(parts: Any) -> Cotangents:
@@ -262,10 +262,8 @@ class PullAgain:
         value, back = Pull.construct(pull, cls, given, named)
         dots: list[Any] = [ZERO] * (len(fn) - 1)
         if any(map(moves, (*args, *kwargs.values()))):
-            push = self.world.forwarding.pusher
-            for i in range(1, len(fn)):
-                own, own_named = tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}
-                dots[i - 1] = push.construct(cls, given, own, named, own_named)[1]
+            push, places = self.world.forwarding.pusher, at_places(args, kwargs, len(fn))
+            dots = [push.construct(cls, given, own, named, own_named)[1] for own, own_named in places]
         if not isinstance(pull, SharedPull) or not is_made_of_fields(value):
             return (value, *dots), linear(back)
         return (value, *dots), lambda bars, shadows: [

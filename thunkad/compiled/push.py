@@ -17,6 +17,7 @@ from thunkad.analysis.sites import weaken
 from thunkad.analysis.stand_ins import MANAGING, stands_for
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
+from thunkad.compiled.bundles import changes_argument, has_parts
 from thunkad.compiled.dynamic import is_nested, is_of_sets
 from thunkad.compiled.load import slot_of
 from thunkad.compiled.nested import MAP
@@ -251,7 +252,7 @@ class Push:
             blind = [p for p, v in zip(names, values) if p not in demand and has_parts(v)]
             for p in blind:
                 if p in summary.mutated:
-                    raise _changes(fn, p)
+                    raise changes_argument(fn, p)
             arrays = {p: v for p, v in zip(names, values) if isinstance(v, np.ndarray) and p in summary.overwritten}
             demand = tuple(p for p in names if p in demand or (p in arrays and p in may))
             slot = forwarding.slot_for(target, owner, kinds, demand)
@@ -263,7 +264,7 @@ class Push:
             value, dot = before[p]
             if v.tobytes() != value.tobytes() or np.asarray(dots.get(p, 0.0)).tobytes() != dot.tobytes():
                 v[...] = value
-                raise _changes(fn, p)
+                raise changes_argument(fn, p)
         return result
 
     def construct(self, cls: type, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
@@ -297,13 +298,6 @@ class Push:
         return made, Tangent(cls, {k: v for k, v in both.items() if not isinstance(v, AbstractZero)})
 
 
-def _changes(fn: Any, p: str) -> UnsupportedSyntaxError:
-    return UnsupportedSyntaxError(
-        f"{name_of(fn)}, found only when the code runs, changes its argument {p!r} in place",
-        hint="call it by its name",
-    )
-
-
 def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tangent:
     """The tangent of a ``functools.partial``; one of another one holds what that one held."""
     if isinstance(fn, functools.partial):
@@ -312,11 +306,6 @@ def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tan
         kwarg_dots = {**{k: entry(entry(fn_dot, "keywords"), k) for k in fn.keywords}, **kwarg_dots}
         fn_dot = entry(fn_dot, "func")
     return Tangent(functools.partial, {"func": fn_dot, "args": arg_dots, "keywords": kwarg_dots})
-
-
-def has_parts(x: Any) -> bool:
-    """Whether ``x`` is a container or an object, which a function may change."""
-    return isinstance(x, (*LISTS, dict)) or (hasattr(x, "__dict__") and not callable(x))
 
 
 def _still(dots: Any) -> bool:

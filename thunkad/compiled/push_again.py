@@ -13,7 +13,19 @@ from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.special import is_by_fields
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled.binding import bound_call
-from thunkad.compiled.bundles import Args, Bundle, Kwargs, bundle_kind, constant, moves, named_values, values
+from thunkad.compiled.bundles import (
+    Args,
+    Bundle,
+    Kwargs,
+    at_places,
+    bundle_kind,
+    constant,
+    moves,
+    named_values,
+    owner_of,
+    partial_bundles,
+    values,
+)
 from thunkad.compiled.dynamic import is_nested, is_of_sets, lifted_of
 from thunkad.compiled.load import slot_of
 from thunkad.compiled.nested import MAP
@@ -26,7 +38,6 @@ from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE
 from thunkad.runtime.chosen import bound_choice
-from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
 from thunkad.source.wrapped import python_function
@@ -63,18 +74,16 @@ class PushAgain:
             f = on_numbers(f, given)
             fn = constant(f, fn)
         if isinstance(f, functools.partial):
-            fixed = tuple((x, *(entry(entry(t, "args"), k) for t in fn[1:])) for k, x in enumerate(f.args))
-            own = {k: (x, *(entry(entry(t, "keywords"), k) for t in fn[1:])) for k, x in f.keywords.items()}
-            inner = (f.func, *(entry(t, "func") for t in fn[1:]))
+            inner, fixed, own = partial_bundles(fn)
             return self.whole(inner, (*fixed, *args), {**own, **kwargs})
         if isinstance(f, types.MethodType):
-            return self.method(f.__func__, fn, args, kwargs)
+            return self.method(f.__func__, owner_of(fn), args, kwargs)
         owner = getattr(f, "__self__", None)
         if isinstance(f, types.BuiltinMethodType) and not isinstance(owner, (types.ModuleType, type, type(None))):
             function = self.world.forwarding.array_member(f.__name__) if isinstance(owner, np.ndarray) else None
             function = function or getattr(type(owner), f.__name__, None)
             if function is not None:
-                return self.method(function, fn, args, kwargs)
+                return self.method(function, owner_of(fn), args, kwargs)
         decision = self.world.late_lookup(f, given, named, FRULE) if is_hashable(f) else None
         how = "missing" if decision is None else decision.how
         if how == "rule":
@@ -101,12 +110,9 @@ class PushAgain:
         if f is getattr or f is setattr:
             return self.attribute(fn, args)
         if is_by_fields(f):
-            found = []
-            for i in range(1, len(fn)):
-                dots, named_dots = tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}
-                found.append(
-                    push_fields(self.world.forwarding.pusher, f, given, dots, named_values(kwargs), named_dots)
-                )
+            pusher, named = self.world.forwarding.pusher, named_values(kwargs)
+            places = at_places(args, kwargs, len(fn))
+            found = [push_fields(pusher, f, given, dots, named, named_dots) for dots, named_dots in places]
             return (found[0][0], *(dot for _, dot in found))  # type: ignore[index, misc]
         if is_nested(f):
             return self.world.forwarding.pulled_again.nested.push(fn, args, kwargs)  # type: ignore[no-any-return]
@@ -128,14 +134,13 @@ class PushAgain:
             return self.construct(fn, args, kwargs)
         call = getattr(type(f), "__call__", None)  # noqa: B004 - the method itself is looked at
         if isinstance(call, types.FunctionType):
-            return self.method(call, (_Owned(f), *fn[1:]), args, kwargs)
+            return self.method(call, fn, args, kwargs)
         dots, named_dots = tuple(a[1] for a in args), {k: v[1] for k, v in kwargs.items()}
         push = self.world.forwarding.pusher
         return push.by_kind(f, fn[1], given, dots, named_values(kwargs), named_dots)  # type: ignore[no-any-return]
 
-    def method(self, function: Any, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
-        owner = (fn[0].__self__, *fn[1:])
-        return self.whole(constant(function, fn), (owner, *args), kwargs)
+    def method(self, function: Any, owner: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+        return self.whole(constant(function, owner), (owner, *args), kwargs)
 
     def by_rule(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         """A function with a rule: generated code that only calls it."""
@@ -205,15 +210,6 @@ class PushAgain:
             made = (object.__new__(cls), *(Tangent(cls) for _ in fn[1:]))
             self.function(constant(init_of(cls), fn), (made, *args), kwargs)
             return made
-        found = []
-        for i in range(1, len(fn)):
-            dots, named_dots = tuple(a[i] for a in args), {k: v[i] for k, v in kwargs.items()}
-            found.append(self.world.forwarding.pusher.construct(cls, given, dots, named, named_dots))
+        pusher, places = self.world.forwarding.pusher, at_places(args, kwargs, len(fn))
+        found = [pusher.construct(cls, given, dots, named, named_dots) for dots, named_dots in places]
         return (found[0][0], *(dot for _, dot in found))
-
-
-class _Owned:
-    """What a callable object is called through, as a bound method has it."""
-
-    def __init__(self, owner: Any) -> None:
-        self.__self__ = owner

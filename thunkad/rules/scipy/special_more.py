@@ -136,17 +136,17 @@ def total_bar(y_bar: Any, slopes: Any) -> Any:
     return total
 
 
-def fresnel_slopes(z):
+def fresnel_slopes(z, y):
     """The derivatives of the Fresnel integrals."""
     return np.sin(math.pi / 2 * z * z), np.cos(math.pi / 2 * z * z)
 
 
-def sici_slopes(x):
+def sici_slopes(x, y):
     """The derivatives of the sine and the cosine integral."""
     return np.where(x == 0, 1.0, share(np.sin(x), x)), np.cos(x) / x
 
 
-def shichi_slopes(x):
+def shichi_slopes(x, y):
     """The derivatives of the hyperbolic sine and cosine integrals."""
     return np.where(x == 0, 1.0, share(np.sinh(x), x)), np.cosh(x) / x
 
@@ -161,66 +161,28 @@ def dots_of(slopes, x_dot):
     return tuple([slope * x_dot for slope in slopes])
 
 
-@rrule(special.fresnel)
-def _(z):
-    y = special.fresnel(z)
+def several(function: Any, slopes: Any) -> None:
+    """The rules of a function of one argument, ``slopes(x, y)`` being the derivatives of its results ``y``."""
 
-    def pullback(y_bar):
-        return (thunk(lambda: total_bar(y_bar, fresnel_slopes(z))),)
+    @rrule(function)
+    def _(x):
+        y = function(x)
 
-    return y, pullback
+        def pullback(y_bar):
+            return (thunk(lambda: total_bar(y_bar, slopes(x, y))),)
 
+        return y, pullback
 
-@frule(special.fresnel)
-def _(z, *, z_dot):
-    return special.fresnel(z), dots_of(fresnel_slopes(z), z_dot)
-
-
-@rrule(special.sici)
-def _(x):
-    y = special.sici(x)
-
-    def pullback(y_bar):
-        return (thunk(lambda: total_bar(y_bar, sici_slopes(x))),)
-
-    return y, pullback
+    @frule(function)
+    def _(x, *, x_dot):
+        y = function(x)
+        return y, dots_of(slopes(x, y), x_dot)
 
 
-@frule(special.sici)
-def _(x, *, x_dot):
-    return special.sici(x), dots_of(sici_slopes(x), x_dot)
-
-
-@rrule(special.shichi)
-def _(x):
-    y = special.shichi(x)
-
-    def pullback(y_bar):
-        return (thunk(lambda: total_bar(y_bar, shichi_slopes(x))),)
-
-    return y, pullback
-
-
-@frule(special.shichi)
-def _(x, *, x_dot):
-    return special.shichi(x), dots_of(shichi_slopes(x), x_dot)
-
-
-@rrule(special.airy)
-def _(z):
-    y = special.airy(z)
-
-    def pullback(y_bar):
-        return (thunk(lambda: total_bar(y_bar, airy_slopes(z, y))),)
-
-    return y, pullback
-
-
-@frule(special.airy)
-def _(z, *, z_dot):
-    y = special.airy(z)
-    return y, dots_of(airy_slopes(z, y), z_dot)
-
+several(special.fresnel, fresnel_slopes)
+several(special.sici, sici_slopes)
+several(special.shichi, shichi_slopes)
+several(special.airy, airy_slopes)
 
 # Bessel functions and their relatives
 
