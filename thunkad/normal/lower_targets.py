@@ -34,6 +34,8 @@ def location(b: Builder, target: Any, before: list[Any] | None = None) -> tuple[
     before = before or []
     base = b.hold(b.atom(target.value))
     if type(target).__name__ == "Attribute":
+        if target.attr == "__class__":  # methods and fields are resolved for the class that it had
+            b.unsupported(target, "an object that is given another class can't be differentiated", "Make a new object.")
         *rest, value = b.settle([*before, base])
         return n.Attr(value, target.attr), rest
     index, rebuild = held_index(b, target.slice)
