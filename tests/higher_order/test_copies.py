@@ -32,7 +32,21 @@ def weights_of_a_whole_number(x):
     return np.sum(w * x**3)
 
 
-@pytest.mark.parametrize("f", [product_in_place, product_in_place_by_a_variable, weights_of_a_whole_number])
+def residual_beside_a_sum(x):
+    return np.sum(np.tanh(0.3 * x) * x)
+
+
+def residual_beside_a_sum_of_views(x):
+    return np.sum(np.tanh(0.3 * x).reshape(2, 2) * x.reshape(2, 2))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        product_in_place, product_in_place_by_a_variable, weights_of_a_whole_number, residual_beside_a_sum,
+        residual_beside_a_sum_of_views,
+    ],
+)  # fmt: skip
 def test_hessian(f) -> None:
     x, step, gradient = X.copy(), 1e-6, ad.grad(f)
     want = [(gradient(X + step * e) - gradient(X - step * e)) / (2 * step) for e in np.eye(4)]

@@ -22,7 +22,7 @@ from thunkad.kinds.lattice import Kind
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.optimise.dead import Purity, eliminate
 from thunkad.optimise.floats import identities
-from thunkad.optimise.purity import CHANGING, CHECKING, is_pure
+from thunkad.optimise.purity import CHANGING, CHECKING, is_changing_call, is_pure
 from thunkad.runtime.arrays import conjugate
 from thunkad.runtime.cotangents import dense
 from thunkad.tangents import ZERO
@@ -174,6 +174,7 @@ class _Fold:
         self.known = known
         self.bound = Counter(w for s in walk.statements(body) for w in walk.writes(s))
         self.changes = any(_changes(s) for s in walk.statements(body))
+        self.buffers = _buffers(body)
 
     def block(self, block: list[n.Stmt], known: dict[str, n.Expr] | None = None) -> list[n.Stmt]:
         known = {} if known is None else known
@@ -206,16 +207,21 @@ class _Fold:
             return n.Try(body, handler, orelse, s.types, s.error, s.raised, s.shielded, line=s.line, site=s.site)
         if t is n.Assert:
             return s
-        new: Any = walk.map_stmt(s, lambda e: self.folded(e, known))
+        own = self.changes or (t is n.Assign and s.target in self.buffers)
+        new: Any = walk.map_stmt(s, lambda e: self.folded(e, known, own))
         if t is n.Assign and self.bound[s.target] == 1 and self.movable(new.value):
             known[s.target] = new.value
         return new
 
-    def folded(self, e: n.Expr, known: dict[str, n.Expr]) -> n.Expr:
-        """``e`` with what is known put in and made simpler; a copy that its author wrote (``x * 1.0``) stays one."""
+    def folded(self, e: n.Expr, known: dict[str, n.Expr], own: bool) -> n.Expr:
+        """``e`` with what is known put in and made simpler.
+
+        A copy that its author wrote (``x * 1.0``) stays one; so does every product of which the memory must be the
+        function's ``own``.
+        """
         new = walk.substitute(e, known)
         simple = self.known(simpler(new))
-        if type(simple) is n.Name and type(e) in (n.Binary, n.Unary) and (self.changes or _has_literal(e)):
+        if type(simple) is n.Name and type(e) in (n.Binary, n.Unary) and (own or _has_literal(e)):
             return new
         return simple
 
@@ -229,6 +235,23 @@ class _Fold:
 def _changes(s: n.Stmt) -> bool:
     """Whether ``s`` may change an array in place."""
     return type(s) in (n.Store, n.Update, n.Effect) or (type(s) is n.Assign and type(s.value) is n.Inplace)
+
+
+def _buffers(body: list[n.Stmt]) -> set[str]:
+    """Variables whose memory helpers add into, and those that they may be views of."""
+    everything = walk.statements(body)
+    calls = [s.value for s in everything if type(s) is n.Assign and is_changing_call(s.value)]
+    found = {e.id for call in calls for e in call.args[:1] if type(e) is n.Name}  # type: ignore[attr-defined]
+    if not found:
+        return found
+    made = [(w, e) for s in everything for w in walk.writes(s) for e in walk.expressions(s)]
+    before = -1
+    while before != len(found):
+        before = len(found)
+        for w, e in made:
+            if w in found and type(e) not in (n.Binary, n.Unary, n.Compare):  # those make memory of their own
+                found.update(walk.names(e))
+    return found
 
 
 def _has_literal(e: n.Expr) -> bool:
