@@ -428,7 +428,7 @@ def is_opaque(site: Site) -> bool:
 
 def foreseen(resolved: Resolved, site: Site | None) -> bool:
     """Whether a call decided at run time is taken to change what it is given."""
-    return site is not None and site.how == "dynamic" and not site.infix and resolved.writes_late
+    return site is not None and site.how == "dynamic" and resolved.writes_late and not (site.infix or site.only_reads)
 
 
 def root_of(target: n.Expr) -> str | None:

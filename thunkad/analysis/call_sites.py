@@ -15,9 +15,13 @@ from thunkad.analysis.pasted import pasted_kind
 from thunkad.analysis.sites import Context, Site, weaken
 from thunkad.analysis.special import (
     BY_METHOD,
+    FOLDS,
     HARMLESS,
     Super,
+    collected_kind,
+    has_operators,
     is_by_fields,
+    is_own_class,
     made_kind,
     makes_itself,
     own_method,
@@ -39,6 +43,7 @@ from thunkad.kinds.lattice import (
     Sequence,
     Tuple,
     is_hashable,
+    item_of,
     items_around_star,
     join,
 )
@@ -97,6 +102,9 @@ class CallSites:
     def is_early(self) -> bool:
         raise NotImplementedError
 
+    def is_empty(self, kind: Kind | None) -> bool:
+        raise NotImplementedError
+
     def call(self, s: n.Stmt, e: n.Call) -> Kind | None:
         values = [self.atom(a) for a in e.args] + [self.atom(v) for _, v in e.kwargs]
         callee = self.base(e.func)
@@ -127,6 +135,11 @@ class CallSites:
             if isinstance(callee.owner, Instance) and type(e.func.value) is n.Attr:
                 return self.dynamic(s, e.func, e.args, e.kwargs, kinds[1:])
             return self.looked_up(s, function, args, kwargs, kinds, None)
+        if isinstance(callee, Method) and is_of_class(callee):
+            cls = callee.owner.value  # type: ignore[union-attr]
+            return self.looked_up(
+                s, callee.function, (n.Ref(cls.__name__, cls), *args), kwargs, (callee.owner, *kinds), None
+            )
         if type(e.func) is n.Ref and e.func.value in (getattr, setattr):
             return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and (proxy := super_kind(callee.value, args, kinds)) is not None:
@@ -137,6 +150,14 @@ class CallSites:
             return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and callee.value in (enter, leave, iter, next) and kinds and kinds[0] is UNKNOWN:
             return self.dynamic(s, e.func, args, kwargs, kinds)
+        if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in FOLDS and kinds:
+            decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
+            terms = [*map(item_of, kinds[:1]), *kinds[1:]]
+            if decision.entry is None or decision.entry.layer != "user":
+                if any(is_own_class(k) and has_operators(k.cls) for k in terms):
+                    return self.looked_up(s, FOLDS[callee.value], args, kwargs, kinds, None)
+                if any(k is UNKNOWN for k in terms) and not self.is_empty(kinds[0]):
+                    return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in BY_METHOD and args:
             method = own_method(kinds[0], BY_METHOD[callee.value])
             if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
@@ -146,6 +167,8 @@ class CallSites:
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
                 decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
                 if decision.how != "constant":
+                    if decision.entry is None and isinstance(callee.value, type) and makes_itself(callee.value):
+                        return self.made(s, e.func, callee.value, args, kwargs, kinds)
                     return self.dynamic(s, e.func, args, kwargs, kinds, results.call(callee.value, [NUMERIC], {}))
             function = numeric_function(callee.value, kinds)
             if function is None:
@@ -164,6 +187,12 @@ class CallSites:
         self, s: n.Stmt, func: n.Expr, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind = UNKNOWN
     ) -> Kind:
         return self.site(s, Site("dynamic", func, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result))
+
+    def made(self, s: n.Stmt, func: n.Expr, cls: type, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
+        """An object that generated code makes of its fields: the run-time dispatch knows how."""
+        kind = made_kind(cls, args, kwargs, kinds)
+        site = Site("dynamic", func, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=kind, only_reads=True)
+        return self.site(s, site)
 
     def lifted(self, s: n.Stmt, e: n.Call, callee: Lifted, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
         closure = callee.closure
@@ -252,9 +281,9 @@ class CallSites:
         if isinstance(body, type) and not _is_library(body) and self.construct(site, body):
             return
         if is_by_fields(body) or body is getattr:
-            site.how = "dynamic"
+            site.how, site.only_reads = "dynamic", is_by_fields(body)
             same = body is dataclasses.replace or getattr(body, "__name__", "") == "_replace"
-            site.result = weaken(site.kinds[0]) if same and site.kinds else UNKNOWN
+            site.result = weaken(site.kinds[0]) if same and site.kinds else collected_kind(body)
             if isinstance(site.result, Tuple):
                 site.result = Tuple((UNKNOWN,) * len(site.result.items), site.result.cls)
             return
@@ -285,6 +314,7 @@ class CallSites:
             site.how = "dynamic" if python or not _is_library(body) else "missing"
             if isinstance(body, type):
                 site.result = made_kind(body, site.args, site.kwargs, site.kinds)
+                site.only_reads = makes_itself(body)
             return
         if body.__code__.co_filename.startswith("<thunkad "):  # made while the code runs, by code of the compiler's
             site.how = "dynamic"
@@ -309,6 +339,12 @@ class CallSites:
             return
         if inspect.isgeneratorfunction(body) and not isinstance(site.result, Sequence):
             site.result = UNKNOWN  # one that goes on for ever has no end at which it would return its list
+
+
+def is_of_class(method: Method) -> bool:
+    """Whether this is a class method, found in a class that is known or in an object of it."""
+    owner = method.owner
+    return isinstance(owner, Known) and isinstance(owner.value, type) and type(method.function) is types.FunctionType
 
 
 def of_generator(fn: Any) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Attributes that are read and set by functions, as the plain reads and stores that they stand for.
 
 ``getattr(x, "name")``, ``setattr(x, "name", v)``, ``vars(x)["name"]`` and ``x.__dict__["name"]``.  Where the name
-is not known here the call stays as it is: ``getattr`` and ``setattr`` are decided when the code runs, the others are
-refused for what is differentiated.
+is not known here they are calls of ``getattr`` and ``setattr``, which are decided when the code runs.  What uses
+``x.__dict__`` as a whole gets a dict made for it (``own_dict``), or sets attributes one by one (``set_all``).
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Instance, Kind, Known
 from thunkad.records import replace
-from thunkad.runtime.attributes import has_own
+from thunkad.runtime.attributes import has_own, own_dict, set_all
 
+_READING = {"items", "values", "keys", "get", "copy"}
+_TAKING = (dict, len, list, tuple, sorted, set)
 _NAMED = {"getattr", "setattr", "vars", "__setattr__", "__dict__"}
 
 
@@ -73,6 +75,9 @@ class _Plain:
         return [new for s in block for new in self.statement(s)]
 
     def statement(self, s: Any) -> list[n.Stmt]:
+        if type(s) is n.For:
+            *made, s = self.whole(s, "iter")
+            return [*made, walk.map_blocks(s, self.block)]
         if walk.blocks(s):
             return [walk.map_blocks(s, self.block)]
         t = type(s)
@@ -80,13 +85,37 @@ class _Plain:
             return self.read(s)
         if t is n.Effect and type(s.value) is n.Call:
             store = self.setting(s.value)
-            return [s if store is None else n.Store(*store, line=s.line, site=s.site)]
+            if store is not None:
+                return [n.Store(*store, line=s.line, site=s.site)]
+            return self.updated(s, s.value) or self.whole(s)
         if t in (n.Store, n.Update, n.Delete) and type(s.target) is n.Index:
             part = self.entry(s.target)
             if part is not None and t is n.Store:
                 return [replace(s, target=part, past=True)]
+            if part is None and t is n.Store and (owner := self.owner_of(s.target)) is not None:
+                call = n.Call(n.Global("setattr"), (owner, s.target.index, s.value))
+                return [n.Effect(call, line=s.line, site=s.site)]
             return [s if part is None else replace(s, target=part)]
         return [s]
+
+    def updated(self, s: n.Effect, e: n.Call) -> list[n.Stmt]:
+        """``x.__dict__.update(given, name=value)``, attribute by attribute; nothing if ``e`` is no such call."""
+        func: Any = e.func
+        if type(func) is not n.Attr or func.name != "update" or type(func.value) is not n.Name or len(e.args) > 1:
+            return []
+        owner = self.dicts.get(func.value.id)
+        if owner is None or any(type(a) is n.Star for a in e.args):
+            return []
+        out: list[n.Stmt] = []
+        given = [*e.args, *(v for k, v in e.kwargs if k is None)]
+        for atom in given:
+            if type(atom) is n.Name and atom.id in self.dicts:
+                made = self.made(atom.id, s.line)
+                out.append(made)
+                atom = n.Name(made.target)
+            out.append(n.Effect(n.Call(n.Ref("set_all", set_all), (owner, atom)), line=s.line))
+        out += [n.Store(n.Attr(owner, k), v, True, line=s.line) for k, v in e.kwargs if k is not None]
+        return out
 
     def read(self, s: n.Assign) -> list[n.Stmt]:
         e: Any = s.value
@@ -100,6 +129,9 @@ class _Plain:
             part = self.entry(e)
             if part is not None:
                 return [replace(s, value=part)]
+            owner = self.owner_of(e)
+            if owner is not None and type(e.index) in n.ATOMS:
+                return [replace(s, value=n.Call(n.Global("getattr"), (owner, e.index)))]
         if type(e) is n.Call and self.is_behind(e):
             self.behind[s.target] = e.args[1]  # type: ignore[assignment]
             return [s]
@@ -110,8 +142,35 @@ class _Plain:
             return self.getting(s, *e.args)
         e = s.value
         if type(e) is n.Attr and e.name == "__dict__" and type(e.value) is n.Name and e.value.id in self.once:
-            self.dicts[s.target] = e.value
-        return [s]
+            if s.target in self.once:
+                self.dicts[s.target] = e.value
+            return [s]
+        return self.whole(s)
+
+    def whole(self, s: Any, place: str = "value") -> list[Any]:
+        """``s`` with a dict made for it in place of one of attributes, where it does no more than read that."""
+        e = getattr(s, place)
+        used: list[Any] = [e] if place == "iter" else []
+        if type(e) is n.Call:
+            if type(e.func) is n.Attr and e.func.name in _READING:
+                used.append(e.func.value)
+            elif any(self.value_of(e.func) is taker for taker in _TAKING):
+                used += e.args
+            elif type(e.func) is n.Attr and e.func.name == "update":
+                used += e.args
+            used += [v for k, v in e.kwargs if k is None]
+        elif type(e) is n.DictExpr:
+            used += [v for k, v in zip(e.keys, e.values) if k is None]
+        names = dict.fromkeys(x.id for x in used if type(x) is n.Name and x.id in self.dicts)
+        made = [self.made(name, s.line) for name in names]
+        if made:
+            e = walk.substitute(e, {name: n.Name(new.target) for name, new in zip(names, made)})
+        return [*made, replace(s, **{place: e})]
+
+    def made(self, name: str, line: int) -> n.Assign:
+        """A new dict of the attributes that are in the dictionary of this name."""
+        call = n.Call(n.Ref("own_dict", own_dict), (self.dicts[name],))
+        return n.Assign(self.names.new("attributes"), call, line=line)
 
     def has(self, s: n.Assign, e: n.Compare) -> list[n.Stmt]:
         """``name in x.__dict__``"""
@@ -160,8 +219,12 @@ class _Plain:
         found = next(cls for cls in mro[mro.index(start) + 1 :] if "__setattr__" in cls.__dict__)
         return found is object and e.args[1].id in self.once
 
+    def owner_of(self, e: n.Index) -> n.Name | None:
+        """The object in whose dictionary of attributes ``e`` is a place."""
+        return self.dicts.get(e.value.id) if type(e.value) is n.Name else None
+
     def entry(self, e: n.Index) -> n.Attr | None:
         """``d[name]`` as an attribute, where ``d`` is the dictionary of an object's attributes."""
-        owner = self.dicts.get(e.value.id) if type(e.value) is n.Name else None
+        owner = self.owner_of(e)
         name = self.value_of(e.index) if type(e.index) in n.ATOMS else None
         return n.Attr(owner, name) if owner is not None and isinstance(name, str) and name.isidentifier() else None

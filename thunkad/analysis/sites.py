@@ -67,6 +67,7 @@ class Site:
     infix: bool = False
     why: tuple[str, str] | None = None  # 'missing': message and hint, where more is known than that there is no rule
     bound: tuple[tuple[str, n.Expr], ...] = ()  # 'inside' and 'lifted': parameter → operand
+    only_reads: bool = False  # 'dynamic': the callee is known not to change what it is given
 
 
 @record

@@ -12,12 +12,15 @@ import sys
 import types
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Method, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.observe import kind_of
 from thunkad.records import record
 from thunkad.runtime.attributes import is_descriptor
 from thunkad.runtime.exceptions import enter, entered, leave
+from thunkad.runtime.folded import added_up, multiplied
 from thunkad.runtime.iterators import contained, drawn_or, everything, found_in, listed, unpacked
 from thunkad.source.wrapped import python_function
 
@@ -36,6 +39,11 @@ BY_METHOD: dict[Any, str] = {
     iter: "__iter__", next: "__next__", reversed: "__reversed__", math.floor: "__floor__", math.ceil: "__ceil__",
     math.trunc: "__trunc__", copy.copy: "__copy__", enter: "__enter__", leave: "__exit__",
 }  # fmt: skip
+#: Built-in functions that apply an operator again and again, by the function that does so before the compiler's eyes.
+FOLDS: dict[Any, Any] = {sum: added_up, math.prod: multiplied}
+_FOLDING = ("__add__", "__radd__", "__mul__", "__rmul__")
+_CONTAINERS: tuple[type, ...] = (list, tuple, collections.deque, type({}.values()))
+_NUMBERS = (int, float, complex, np.ndarray, np.generic)
 #: Comparisons, by the method of the left operand; ``in`` is one of the right operand.
 COMPARISONS = {
     "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
@@ -139,6 +147,13 @@ def is_by_fields(fn: Any) -> bool:
     return name in ("_replace", "_asdict", "_make") and code is not None and code.co_filename == _NAMED_TUPLES
 
 
+def collected_kind(fn: Any) -> Kind:
+    """The kind of what a function of :func:`is_by_fields` collects the fields in."""
+    if fn is dataclasses.astuple:
+        return Sequence(UNKNOWN, tuple)
+    return Mapping(None, UNKNOWN) if fn is dataclasses.asdict or getattr(fn, "__name__", "") == "_asdict" else UNKNOWN
+
+
 _NAMED_TUPLES = collections.namedtuple.__code__.co_filename
 
 
@@ -147,8 +162,10 @@ def made_kind(cls: type, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kin
     own_missing = isinstance(getattr(cls, "__missing__", None), types.FunctionType)
     if issubclass(cls, dict) and own_missing and cls is not collections.Counter:
         return Instance(cls)
-    if not makes_itself(cls) or any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+    if not makes_itself(cls):
         return UNKNOWN
+    if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+        return UNKNOWN if issubclass(cls, tuple) else Instance(cls)
     try:
         bound = inspect.signature(cls).bind(
             *kinds[: len(args)], **{k: v for (k, _), v in zip(kwargs, kinds[len(args) :])}
@@ -156,9 +173,22 @@ def made_kind(cls: type, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kin
     except TypeError:
         return UNKNOWN
     if not issubclass(cls, tuple):
-        return Instance(cls)
+        return Instance(cls, fields_made(cls, bound.arguments))
     defaults = {name: kind_of(value) for name, value in getattr(cls, "_field_defaults", {}).items()}
     return Tuple(tuple({**defaults, **bound.arguments}[name] for name in cls._fields), cls)  # type: ignore[attr-defined]
+
+
+def fields_made(cls: type, given: dict[str, Kind]) -> tuple[tuple[str, Kind], ...]:
+    """The kinds of the fields of a new dataclass; none if one is made by a factory, or is an argument of no field."""
+    out = {}
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        if field.name in given:
+            out[field.name] = given[field.name]
+        elif field.default is not dataclasses.MISSING:
+            out[field.name] = kind_of(field.default)
+        else:
+            return ()
+    return tuple(out.items())
 
 
 def special_method(kind: Kind | None, name: str) -> Any:
@@ -177,6 +207,8 @@ def method_for(fn: Any, args: Any) -> Any:
     if fn is contained:
         own = own_method(Instance(type(args[0])), "__iter__"), own_method(Instance(type(args[0])), "__contains__")
         return found_in if own[0] is not None and own[1] is None else fn
+    if fn in FOLDS:
+        return FOLDS[fn] if holds_objects(args) else fn
     name = BY_METHOD.get(fn) if args else None
     if name is None:
         return fn
@@ -184,6 +216,20 @@ def method_for(fn: Any, args: Any) -> Any:
     if fn is next and len(args) == 2 and found is not None:
         return drawn_or
     return found if found is not None else entered if fn is enter else fn
+
+
+def holds_objects(args: Any) -> bool:
+    """Whether the first argument is a container with objects of the user's classes in it, or the second is one."""
+    if len(args) > 1 and has_operators(type(args[1])):
+        return True
+    items = args[0] if args else ()
+    items = items.values() if isinstance(items, dict) else items
+    return isinstance(items, _CONTAINERS) and any(map(has_operators, set(map(type, items))))
+
+
+def has_operators(cls: type) -> bool:
+    """Whether ``+`` or ``*`` with an object of this class runs code of the user's."""
+    return not issubclass(cls, _NUMBERS) and any(own_method(Instance(cls), name) is not None for name in _FOLDING)
 
 
 def own_method(kind: Kind | None, name: str) -> Any:

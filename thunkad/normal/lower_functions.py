@@ -9,7 +9,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
 from thunkad.normal.exits import left_early, single_exit_block
 from thunkad.normal.lower_builder import Builder, Env, Slot, lowers
-from thunkad.normal.lower_comprehensions import materialised, used_up
+from thunkad.normal.lower_comprehensions import comprehension, materialised, used_up
 from thunkad.normal.lower_expressions import plain_call
 from thunkad.normal.lower_targets import bind
 from thunkad.normal.scope import Scope, bind_call, takes_all
@@ -231,7 +231,9 @@ def run_generator(
 
 @lowers("GeneratorExp")
 def _generator_expression(b: Builder, node: Any) -> n.Expr:
-    """One that is not used up where it stands: its function is made, and called with what it goes through first."""
+    """A list where it is used up at once; else its function is made, and called with what it goes through first."""
+    if not hasattr(node, "function"):
+        return comprehension(b, node)
     first = node.generators[0].iter
     over: n.Expr
     if type(first).__name__ == "Call" and getattr(first.func, "id", None) in LAZY and b.slot(first.func.id) is None:

@@ -183,7 +183,14 @@ class Walk:
         self._scope.generator = self._scope.awaits = True
         self.visit(node.value)
 
+    def _visit_Starred(self, node: Any) -> None:
+        if type(node.value).__name__ == "GeneratorExp":
+            self.used_up.add(id(node.value))
+        self.visit(node.value)
+
     def _visit_Assign(self, node: Any) -> None:
+        if type(node.value).__name__ == "GeneratorExp" and all(map(is_display, node.targets)):
+            self.used_up.add(id(node.value))
         self.visit(node.value)
         target = node.targets[0]
         if type(node.value).__name__ == "Lambda" and len(node.targets) == 1 and type(target).__name__ == "Name":
@@ -306,3 +313,8 @@ def targets_of(node: Any) -> Iterator[str]:
         for child in fields(node):
             if type(child).__name__ not in ("Store", "Load"):
                 yield from targets_of(child)
+
+
+def is_display(target: Any) -> bool:
+    """Whether an assignment to ``target`` takes a value apart."""
+    return type(target).__name__ in ("Tuple", "List")

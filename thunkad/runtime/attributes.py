@@ -94,3 +94,22 @@ def outside(x: Any, name: str) -> UnsupportedSyntaxError:
 def has_own(x: Any, name: Any) -> bool:
     """``name in x.__dict__``"""
     return name in x.__dict__
+
+
+def own_names(x: Any) -> list[str]:
+    """The names in ``x.__dict__``."""
+    return list(x.__dict__)
+
+
+def own_dict(x: Any) -> dict[str, Any]:
+    """What ``x.__dict__`` holds, in a dict of its own."""
+    found = {}
+    for name in own_names(x):
+        found[name] = getattr(x, name)
+    return found
+
+
+def set_all(x: Any, given: Any) -> None:
+    """``x.__dict__.update(given)``"""
+    for name in given:
+        setattr(x, name, given[name])

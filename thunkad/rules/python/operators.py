@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.kinds.lattice import Kind, Num
+from thunkad.rules.define import register
+from thunkad.rules.entry import NON_DIFFERENTIABLE, Entry
 from thunkad.rules.library import alternative, non_differentiable
 
 OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -82,6 +84,15 @@ for _operator in (
 ):
     for _kind in (list, tuple):
         with_list(_operator, OPERATORS[_operator], _kind)
+
+for _text in (str, bytes):
+    for _operator, _types in (
+        (operator.mod, (_text,)),
+        (operator.add, (_text,)),
+        (operator.mul, (_text,)),
+        (operator.mul, (object, _text)),
+    ):
+        register(Entry(NON_DIFFERENTIABLE, _operator, None, "library", types=_types))
 
 non_differentiable(
     operator.eq,
