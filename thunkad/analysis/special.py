@@ -222,9 +222,9 @@ def holds_objects(args: Any) -> bool:
     """Whether the first argument is a container with objects of the user's classes in it, or the second is one."""
     if len(args) > 1 and has_operators(type(args[1])):
         return True
-    items = args[0] if args else ()
+    items: Any = args[0] if args else ()
     items = items.values() if isinstance(items, dict) else items
-    return isinstance(items, _CONTAINERS) and any(map(has_operators, set(map(type, items))))
+    return isinstance(items, _CONTAINERS) and any(has_operators(cls) for cls in {type(x) for x in items})
 
 
 def has_operators(cls: type) -> bool:
