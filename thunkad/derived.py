@@ -136,11 +136,16 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
 
 def elementwise_grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The derivatives of a function that acts on each element by itself: the gradient of the sum of its result."""
+    return _named(f, "elementwise_grad", gradient_of_sum(f, argnums))
+
+
+def gradient_of_sum(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The same without a name of its own: what is looked into in differentiated code."""
 
     def total(*args: Any, **kwargs: Any) -> Any:
         return np.sum(f(*args, **kwargs))
 
-    return _named(f, "elementwise_grad", grad(total, argnums))
+    return grad(total, argnums)
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:

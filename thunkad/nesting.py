@@ -8,6 +8,8 @@ from __future__ import annotations
 from thunkad.api import grad, value_and_grad
 from thunkad.derived import (
     checkpoint,
+    elementwise_grad,
+    gradient_of_sum,
     hessian,
     hook,
     jacobian,
@@ -95,6 +97,7 @@ def _(f, *, f_dot):
 
 
 alternative(product_with_hessian)(tangent_of_gradient)
+alternative(elementwise_grad)(gradient_of_sum)
 non_differentiable(stop_gradient)
 
 

@@ -167,6 +167,80 @@ def test_memory_that_changes_later() -> None:
         np.testing.assert_allclose(linear(dot), ad.jvp(f, (x,), (dot,))[1], rtol=1e-14)
 
 
+class Held:
+    def __init__(self, k):
+        self.k = k
+
+    def of(self, x):
+        return np.sin(self.k * x)
+
+
+K = np.ones(2)
+HELD = Held(np.ones(2))
+
+
+def of_a_global(x):
+    return K * x
+
+
+def of_a_callee(x):
+    return np.sin(of_a_global(x)) * K
+
+
+def of_an_object(x):
+    return HELD.of(x) * x
+
+
+def of_what_is_found_late(x):
+    return [of_a_global][len(x) - 2](x) * [HELD][len(x) - 2].of(x)
+
+
+def closed(k):
+    return lambda x: np.sin(k * x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        of_a_global, of_a_callee, of_an_object, of_what_is_found_late, HELD.of, closed(K),
+        ad.grad(lambda u: np.sum(np.sin(K * u) * HELD.k)),
+    ],
+)  # fmt: skip
+def test_memory_outside_that_changes_later(f) -> None:
+    x, dot = np.array([0.4, 0.9]), np.array([1.0, -2.0])
+    want = ad.jvp(f, (x,), (dot,))[1]
+    _, linear = ad.linearize(f, x)
+    K[0] = HELD.k[1] = 5.0
+    try:
+        np.testing.assert_allclose(linear(dot), want, rtol=1e-14)
+    finally:
+        K[0] = HELD.k[1] = 1.0
+
+
+def run_again_since_it_tries(x):
+    try:
+        y = K * x
+    except ValueError:
+        y = x
+    return y
+
+
+def run_again_since_a_derivative_is_taken(x):
+    return ad.grad(lambda u: np.sum(K * u))(x) * x
+
+
+@pytest.mark.parametrize("f", [run_again_since_it_tries, run_again_since_a_derivative_is_taken])
+def test_memory_outside_that_changes_later_where_the_function_runs_again(f) -> None:
+    _, linear = ad.linearize(f, np.ones(2))
+    np.testing.assert_array_equal(linear(np.ones(2)), [1.0, 1.0])
+    K[0] = 5.0
+    try:
+        with pytest.raises(ad.ArgumentError, match="something that it reads has changed"):
+            linear(np.ones(2))
+    finally:
+        K[0] = 1.0
+
+
 def test_random_numbers_are_drawn_once() -> None:
     def f(x, rng):
         return x * rng.normal(size=2)

@@ -171,7 +171,9 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
         forwarding.differentiated(resolved, key.wanted)
     if key.product == "linearize":
         names = f"{resolved.function.name}_primal", f"{resolved.function.name}_linear"
-        both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True)
+        # arrays among the arguments are copies already
+        objects = tuple(p.name for p, k in zip(resolved.function.params, key.kinds) if not isinstance(k, Num))
+        both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True, volatile=objects)
         call, linear = world.load(list(both), list(map(Slot, names, both)), owner)
         return Specialization(call, both[0], key, world, linear, both[1], owner)
     name = f"{resolved.function.name}_jvp"
@@ -180,8 +182,9 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     if derivative_of(fn) is not None:
         inner = [slot for (target, *_), slot in forwarding.slots.items() if isinstance(target, Derivation)]
         made = world.derivations.whole(function, *inner)
+        kinds = kinds_of_parameters(function, key).values()
         function, owner = made.function, made.owner
-        function = finished(world, function, owner, kinds_of_parameters(function, key))
+        function = finished(world, function, owner, dict(zip((p.name for p in function.params), kinds)))
     (call,) = world.load([function], [Slot(name, function)], owner)
     return Specialization(call, function, key, world)
 

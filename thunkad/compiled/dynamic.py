@@ -21,7 +21,7 @@ from thunkad.analysis.sites import Site
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
-from thunkad.compiled.held import held_call
+from thunkad.compiled.held import held
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
@@ -212,7 +212,7 @@ class Pull:
             raise NoRuleError(message, hint=hint)
         if is_nested(fn):
             if self.kept:
-                fn, args, kwargs = held_call(fn, args, kwargs)
+                fn, args, kwargs = held((fn, args, kwargs))
             return self.world.derivatives.pull(fn, args, kwargs)
         if hasattr(fn, "__thunkad_map__"):
             return self.world.derivatives.pull_map(fn, args, kwargs)

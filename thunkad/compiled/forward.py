@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled import entry
+from thunkad.compiled.replay import check_same
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
 from thunkad.forward.linear import NotSeparable
 from thunkad.kinds.lattice import Kind, Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.records import replace
 from thunkad.runtime.cotangents import check_result, dense
 from thunkad.runtime.cotangents import entry as entry_of
 from thunkad.runtime.dots import check_directions, outward, tangent_buffer, tangent_for
@@ -70,6 +72,8 @@ def linearize(
     """See :func:`thunkad.linearize`; ``numbers`` are the arguments that may be given tangents (None: all)."""
     primals = tuple(map(snapshot, primals))  # the map stays at the point that it was made at
     call = entry.open_call(f, primals, {})
+    own = {id(x) for x in primals}
+    call = replace(call, values=tuple(v if id(v) in own else snapshot(v) for v in call.values))
     kinds = call.kinds()
     by_name = dict(zip(call.names, kinds))
     moving = [
@@ -134,7 +138,10 @@ def check_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
 
 
 def again(call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...]) -> tuple[Any, Callable[..., Any]]:
-    """A linear map that runs the function each time, of which no other can be made; always with the same rules."""
+    """A linear map that runs the function each time, of which no other can be made; always with the same rules.
+
+    What the function reads besides its arguments must be what it was, which is seen by its value.
+    """
     places: list[tuple[str, Any]] = [(name, None) for name in wanted]
     specialization, _ = entry.specialize(call, "jvp", places, False, False, call.kinds())
     run = entry.Run(specialization)
@@ -146,10 +153,13 @@ def again(call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...]) -
 
     def pushforward(*tangents: Any) -> Any:
         check_count(primals, tangents)
-        value, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
-        return outward(value_dot, value)
+        found, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
+        check_same(call.root.fn, found, before)
+        return outward(value_dot, found)
 
-    return run.first(everything({}))[0], pushforward
+    value = run.first(everything({}))[0]
+    before = snapshot(value)
+    return value, pushforward
 
 
 def given_dot(dot: Any, value: Any) -> Any:

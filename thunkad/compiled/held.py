@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.nested import MARK, NESTED, derivative_of
+from thunkad.compiled.nested import MARK, derivative_of
 from thunkad.records import replace
-from thunkad.runtime.attributes import held_by_maps
 from thunkad.runtime.dots import has_fields
 from thunkad.tangents import Tangent
 
@@ -66,26 +65,3 @@ def _object(x: Any, seen: dict[int, Any]) -> Any:
         return x
     made.__dict__.update((k, held(v, seen)) for k, v in x.__dict__.items())
     return made
-
-
-def held_call(fn: Any, args: Any, kwargs: Any) -> Any:
-    """A call of a derivative as it is now."""
-    fn, args, kwargs = held((fn, args, kwargs))
-    if getattr(fn, NESTED, None) == "linearize":
-        _note(args)
-    return fn, args, kwargs
-
-
-def _note(x: Any) -> None:
-    """Note the copies that a linear map will hold."""
-    if isinstance(x, np.ndarray):
-        held_by_maps[id(x)] = x
-    elif isinstance(x, (list, tuple)):
-        for v in x:
-            _note(v)
-    elif isinstance(x, dict):
-        _note(list(x.values()))
-    elif isinstance(x, functools.partial):
-        _note((x.args, x.keywords))
-    elif has_fields(x):
-        _note(dict(getattr(x, "__dict__", {})))

@@ -17,9 +17,11 @@ from thunkad.analysis.randomness import draws_numbers
 from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
-from thunkad.compiled.nested import MAP, NESTED
+from thunkad.compiled.held import held
+from thunkad.compiled.nested import MAP
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.push import Push
+from thunkad.compiled.replay import check_same
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import is_iterator
 from thunkad.forward.linear import NotSeparable
@@ -52,8 +54,6 @@ class LinearCalls:
         if hasattr(fn, MAP):
             value, inner = self.whole(applied, (*getattr(fn, MAP), *args), kwargs)
             return value, lambda fn_dot, arg_dots, kwarg_dots: inner(ZERO, (ZERO, ZERO, *arg_dots), kwarg_dots)
-        if getattr(fn, NESTED, None) == "linearize":
-            raise NotSeparable("a linear map that is made inside")
         if is_dispatch(fn):
             raise NotSeparable("a pullback that is decided when the code runs")
         if isinstance(fn, types.MethodType):
@@ -92,17 +92,21 @@ class LinearCalls:
                 "draw other random numbers for each tangent",
                 hint="draw the numbers outside and pass them in",
             )
-        args, kwargs = snapshot(args), snapshot(kwargs)
+        fn, args, kwargs = held((fn, args, kwargs))
         push = self.forwarding.pusher
 
         def linear(fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Any:
-            return push.whole(fn, fn_dot, args, tuple(map(unthunk, arg_dots)), kwargs, kwarg_dots)[1]
+            found, dot = push.whole(fn, fn_dot, args, tuple(map(unthunk, arg_dots)), kwargs, kwarg_dots)
+            if is_nested(fn):
+                check_same(fn, found, before)
+            return dot
 
-        if is_iterator(fn):
-            return list(fn(*args, **kwargs)), linear  # it is gone through in both halves
         if is_nested(fn):  # with the rules of this call, not with those that the function is pinned to
-            return push.whole(fn, ZERO, args, (ZERO,) * len(args), kwargs, dict.fromkeys(kwargs, ZERO))[0], linear
-        return fn(*args, **kwargs), linear
+            value = push.whole(fn, ZERO, args, (ZERO,) * len(args), kwargs, dict.fromkeys(kwargs, ZERO))[0]
+        else:
+            value = fn(*args, **kwargs)
+        before = snapshot(value)
+        return list(value) if is_iterator(fn) else value, linear  # a list can be gone through in both halves
 
     def function(self, fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Linear]:
         """A Python function, compiled for tangents of all that may have one."""
@@ -120,7 +124,7 @@ class LinearCalls:
             summary = forwarding.summary_for(target, owner, kinds)
             if any(p in summary.mutated for p in names):
                 raise NotSeparable("a function found when the code runs changes what it is given")
-            primal, second = forwarding.halves_for(target, owner, kinds, demand)
+            primal, second = forwarding.halves_for(target, owner, kinds, demand, volatile=names)
         value, saved = primal.cell.cell_contents(*values)
         wanted = [(p, v) for p, v in zip(names, values) if p in demand]
 

@@ -27,8 +27,19 @@ from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.held import held
 from thunkad.compiled.nested import NESTED, Bound, Derivative, by_call
 from thunkad.compiled.own_classes import operator_methods
-from thunkad.compiled.pull_nested import NestedPullback, linearized
-from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.compiled.pull_nested import (
+    NestedMap,
+    NestedPullback,
+    first_dot,
+    first_of,
+    map_call,
+    map_cotangents,
+    returned,
+    taken_aux,
+    value_bar_of,
+    vjp_cotangents,
+)
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.columns import column, directions, side_by_side
@@ -86,10 +97,12 @@ class NestedAgain:
         what = getattr(f, NESTED, None)
         if what == "jvp":
             return self.pull_jvp(args[0], unpacked(args[1]), unpacked(args[2]))
-        if what == "vjp":
-            return self.pull_vjp(pull, fn, args[0], args[1:], kwargs)
-        if what == "linearize":
-            return self.again.whole(pull, constant(linearized, fn), args, kwargs)  # type: ignore[no-any-return]
+        if what in ("vjp", "linearize"):
+            return self.pull_vjp(what, args[0], args[1:], kwargs)
+        if isinstance(f, NestedMap):
+            found, back = self.pull_jvp(*bundles_of_map(fn, args))
+            through = lambda bars, _: list(map(map_cotangents, back(tuple((ZERO, b) for b in bars), None)))
+            return part(found, 1), through
         if isinstance(f, NestedPullback):
             return self.pull_pullback(fn, args[0])
         spec: Derivative = f.__thunkad_derivative__
@@ -121,40 +134,31 @@ class NestedAgain:
         found, back = self.halves(d, given)
         return found, lambda bars, _: [arranged(by_name) for by_name in back(bars, None)]
 
-    def pull_vjp(self, pull: Any, fn: Bundle, f: Bundle, args: Args, kwargs: Kwargs) -> Found:
-        kwargs = self.without_aux(kwargs)
+    def pull_vjp(self, what: str, f: Bundle, args: Args, kwargs: Kwargs) -> Found:
+        aux, kwargs = self.taken_aux(kwargs)
         found, back = self.again.whole(self.world.puller, f, args, kwargs)
 
         def through(bars: Bundle, _: Any) -> list[Any]:
-            value_bars, others = tuple(entry(b, 0) for b in bars), [entry(b, 1) for b in bars]
+            value_bars = tuple(value_bar_of(b, aux) for b in bars)
             out: list[Any] = [ZERO] * len(bars)
             if not all(isinstance(b, AbstractZero) for b in value_bars):
                 out = back(value_bars, None)
-            return [self.vjp_cotangents(p, other, args, kwargs) for p, other in zip(out, others)]
+            return [vjp_cotangents(p, entry(b, 1), aux, args, kwargs) for p, b in zip(out, bars)]
 
-        return self.with_pullback(found, f, args, kwargs), through
+        return self.with_pullback(what, found, f, args, kwargs, aux), through
 
-    def without_aux(self, kwargs: Kwargs) -> Kwargs:
-        if kwargs.get("has_aux", (False,))[0]:
-            raise ArgumentError("vjp with has_aux inside a differentiated function is not supported")
-        return {k: v for k, v in kwargs.items() if k != "has_aux"}
+    def taken_aux(self, kwargs: Kwargs) -> tuple[bool, Kwargs]:
+        aux = taken_aux(named_values(kwargs))[0]
+        return aux, {k: v for k, v in kwargs.items() if k != "has_aux"}
 
-    def with_pullback(self, found: Bundle, f: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
-        """The bundle of what ``vjp`` returns."""
+    def with_pullback(self, what: str, found: Bundle, f: Bundle, args: Args, kwargs: Kwargs, aux: bool) -> Bundle:
+        """The bundle of what ``vjp`` or ``linearize`` returns."""
         places = [held((f[i], tuple(a[i] for a in args))) for i in range(len(f))]
-        made = NestedPullback(self.world.derivatives, *places[0], held(named_values(kwargs)))
-        dots = (Tangent(NestedPullback, {"f": f_dot, "args": own}) for f_dot, own in places[1:])
-        return tuple(zip(found, (made, *dots)))
-
-    def vjp_cotangents(self, of_value: Any, of_pullback: Any, args: Args, kwargs: Kwargs) -> Any:
-        of_f, own, named = NO_TANGENT, [ZERO] * len(args), dict.fromkeys(kwargs, ZERO)
-        if not isinstance(of_value, AbstractZero):
-            of_f, own, named = of_value
-        if not isinstance(of_pullback, AbstractZero):
-            of_f = add(of_f, entry(of_pullback, "f"))
-            parts = entry(of_pullback, "args")
-            own = [add(a, entry(parts, k)) for k, a in enumerate(own)]
-        return NO_TANGENT, [of_f, *own], named
+        of, own = places[0]
+        named = held(named_values(kwargs))
+        made = (NestedPullback if what == "vjp" else NestedMap)(self.world.derivatives, first_of(of, aux), own, named)
+        dots = (Tangent(NestedPullback, {"f": first_dot(f_dot, aux), "args": own}) for f_dot, own in places[1:])
+        return tuple(returned(value, m, aux) for value, m in zip(found, (made, *dots)))
 
     def of_pullback(self, fn: Bundle, seed: Bundle) -> tuple[Derivation, Bound, dict[str, Bundle]]:
         """The call of the pullback of a ``vjp``: the derivation and its parameters."""
@@ -208,11 +212,12 @@ class NestedAgain:
         if what == "jvp":
             d, _, given = self.of_jvp(args[0], unpacked(args[1]), unpacked(args[2]))
             return self.value(d, given)
-        if what == "vjp":
-            kwargs = self.without_aux(kwargs)
-            return self.with_pullback(push(args[0], args[1:], kwargs), args[0], args[1:], kwargs)
-        if what == "linearize":
-            return push(constant(linearized, fn), args, kwargs)  # type: ignore[no-any-return]
+        if what in ("vjp", "linearize"):
+            aux, kwargs = self.taken_aux(kwargs)
+            return self.with_pullback(what, push(args[0], args[1:], kwargs), args[0], args[1:], kwargs, aux)
+        if isinstance(f, NestedMap):
+            d, _, given = self.of_jvp(*bundles_of_map(fn, args))
+            return part(self.value(d, given), 1)
         if isinstance(f, NestedPullback):
             d, bound, given = self.of_pullback(fn, args[0])
             return self.arranged(d, bound, self.value(d, given))
@@ -247,6 +252,14 @@ class NestedAgain:
             return by_call(f, bound, {p: entry(parts, k) for k, (p, _) in enumerate(picks)}, given, named)
 
         return [ZERO if isinstance(p, AbstractZero) else whole(p) for p in found]
+
+
+def bundles_of_map(fn: Bundle, tangents: Args) -> tuple[Bundle, Args, Args]:
+    """The arguments of ``jvp`` that a call of the map ``fn`` stands for."""
+    places = [map_call(fn[0], t, (), ())[1][:2] for t in fn[1:]]
+    f = (fn[0].f, *(of_f for of_f, _ in places))
+    own = tuple((x, *(entry(parts, k) for _, parts in places)) for k, x in enumerate(fn[0].args))
+    return f, own, tangents
 
 
 def of_columns(spec: Derivative, fn: Bundle, kwargs: Kwargs) -> Bundle:

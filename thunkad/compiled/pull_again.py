@@ -46,7 +46,7 @@ from thunkad.compiled.bundles import (
     values,
 )
 from thunkad.compiled.dynamic import Cotangents, Pull, Wrt, is_nested, is_of_sets, lifted_of
-from thunkad.compiled.held import held_call
+from thunkad.compiled.held import held
 from thunkad.compiled.nested import MAP
 from thunkad.compiled.nested_again import NestedAgain
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
@@ -439,6 +439,6 @@ class PullAgain:
 
 def held_bundles(fn: Bundle, args: Args, kwargs: Kwargs) -> tuple[Bundle, Args, Kwargs]:
     """A call as it is now; at each place of the bundles what shares memory still does."""
-    places = [held_call(fn[i], [a[i] for a in args], {k: v[i] for k, v in kwargs.items()}) for i in range(len(fn))]
+    places = [held((fn[i], [a[i] for a in args], {k: v[i] for k, v in kwargs.items()})) for i in range(len(fn))]
     own = tuple(tuple(p[1][k] for p in places) for k in range(len(args)))
     return tuple(p[0] for p in places), own, {k: tuple(p[2][k] for p in places) for k in kwargs}

@@ -20,11 +20,6 @@ from thunkad.runtime.dots import defaults_dot, tangent_for
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
 
-def linearized(f: Any, *primals: Any) -> Any:
-    """What ``linearize`` is in differentiated code, where its map is differentiated too."""
-    return f(*primals), lambda *tangents: PUBLIC["jvp"](f, primals, tangents)[1]
-
-
 def applied(f: Any, primals: Any, *tangents: Any) -> Any:
     """What a map that ``linearize`` returned is in differentiated code."""
     return PUBLIC["jvp"](f, primals, tangents)[1]
@@ -43,6 +38,13 @@ class NestedPullback(Holding):
         d, bound = self.nested.of_pullback(self)
         values = (*bound.values, value_bar)
         return self.nested.arranged(d, bound, self.nested.value(d, values))
+
+
+class NestedMap(NestedPullback):
+    """The map that ``linearize`` returns inside differentiated code: a function of tangents and of the arguments."""
+
+    def __call__(self, *tangents: Any) -> Any:
+        return PUBLIC["jvp"](self.f, self.args, tangents)[1]
 
 
 class Nested:
@@ -86,7 +88,9 @@ class Nested:
         if kind == "vjp":
             return self.pull_vjp(args[0], args[1:], kwargs)
         if kind == "linearize":
-            return self.world.puller.whole(linearized, args, kwargs)
+            return self.pull_vjp(args[0], args[1:], kwargs, NestedMap)
+        if isinstance(fn, NestedMap):
+            return self.pull_of_map(fn, args)
         if isinstance(fn, NestedPullback):
             return self.pull_pullback(fn, *args)
         spec: Derivative = fn.__thunkad_derivative__
@@ -161,24 +165,26 @@ class Nested:
         wanted = tuple(bound.own[k] for k in moving)
         return Derivation(bound.target, bound.owner, bound.names, "jvp", wanted, False), bound, moving
 
-    def pull_vjp(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if kwargs.pop("has_aux", False):
-            raise ArgumentError("vjp with has_aux inside a differentiated function is not supported")
-        pull = self.world.puller
-        value, back = pull.whole(f, args, kwargs)
+    def pull_of_map(self, fn: NestedMap, tangents: tuple[Any, ...]) -> Any:
+        (_, value), back = self.pull_jvp(fn.f, fn.args, tangents)
 
-        def pullback(both_bar: Any) -> Any:
-            value_bar, pullback_bar = entry(both_bar, 0), entry(both_bar, 1)
-            of_f, own, named = NO_TANGENT, [ZERO] * len(args), dict.fromkeys(kwargs, ZERO)
-            if not isinstance(value_bar, AbstractZero):
-                of_f, own, named = back(value_bar)
-            if not isinstance(pullback_bar, AbstractZero):
-                of_f = add(of_f, entry(pullback_bar, "f"))
-                parts = entry(pullback_bar, "args")
-                own = [add(a, entry(parts, k)) for k, a in enumerate(own)]
-            return NO_TANGENT, [of_f, *own], named
+        def pullback(value_bar: Any) -> Any:
+            return map_cotangents(back((ZERO, value_bar)))
 
-        return (value, NestedPullback(self, f, args, kwargs)), pullback
+        return value, pullback
+
+    def pull_vjp(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], cls: type[NestedPullback] = NestedPullback
+    ) -> Any:
+        aux, kwargs = taken_aux(kwargs)
+        value, back = self.world.puller.whole(f, args, kwargs)
+
+        def pullback(found_bar: Any) -> Any:
+            value_bar, pullback_bar = value_bar_of(found_bar, aux), entry(found_bar, 1)
+            of_value = ZERO if isinstance(value_bar, AbstractZero) else back(value_bar)
+            return vjp_cotangents(of_value, pullback_bar, aux, args, kwargs)
+
+        return returned(value, cls(self, first_of(f, aux), args, kwargs), aux), pullback
 
     def pull_pullback(self, fn: NestedPullback, value_bar: Any) -> Any:
         d, bound = self.of_pullback(fn)
@@ -243,17 +249,20 @@ class Nested:
             d, bound, moving = self.of_jvp(*args)
             dots = self.jvp_dots(d, bound, moving, args, arg_dots)
             return self.dual(d, (*bound.values, *(args[2][k] for k in moving)), dots)
-        if kind == "vjp":
+        if kind in ("vjp", "linearize"):
+            aux, kwargs = taken_aux(kwargs)
             value, value_dot = self.world.forwarding.pusher.whole(
                 args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots
             )
             f, given, named = held((args[0], tuple(args[1:]), kwargs))
             f_dot, dots = held((arg_dots[0], tuple(arg_dots[1:])))
-            made = NestedPullback(self, f, given, named)
-            return (value, made), (value_dot, Tangent(NestedPullback, {"f": f_dot, "args": dots}))
-        if kind == "linearize":
-            args, arg_dots = held((args, arg_dots))
-            return self.world.forwarding.pusher.whole(linearized, ZERO, args, arg_dots, kwargs, kwarg_dots)
+            made = (NestedPullback if kind == "vjp" else NestedMap)(self, first_of(f, aux), given, named)
+            made_dot = Tangent(NestedPullback, {"f": first_dot(f_dot, aux), "args": dots})
+            return returned(value, made, aux), returned(value_dot, made_dot, aux)
+        if isinstance(fn, NestedMap):
+            given, dots = map_call(fn, fn_dot, args, arg_dots)
+            (_, value), both = self.push(PUBLIC["jvp"], ZERO, given, dots, {}, {})
+            return value, entry(both, 1)
         if isinstance(fn, NestedPullback):
             d, bound = self.of_pullback(fn)
             dots = self.pullback_dots(d, bound, fn, fn_dot, arg_dots[0])
@@ -294,3 +303,64 @@ class Nested:
         with self.world.lock:
             slot = self.world.forwarding.slot_for(d, None, kinds, demand)
         return slot.cell.cell_contents(*values, *(dots[p] for p in demand))
+
+
+# ---------------------------------------------------------------- what ``vjp`` returns
+
+
+def taken_aux(kwargs: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
+    """Whether ``has_aux`` is asked for, and the keywords that go to the function."""
+    return bool(kwargs.get("has_aux", False)), {k: v for k, v in kwargs.items() if k != "has_aux"}
+
+
+def value_alone(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """What the pullback of ``vjp`` with ``has_aux`` is the pullback of."""
+    return f(*args, **kwargs)[0]
+
+
+def first_of(f: Any, aux: bool) -> Any:
+    return functools.partial(value_alone, f) if aux else f
+
+
+def first_dot(f_dot: Any, aux: bool) -> Any:
+    """The tangent of that from the tangent of ``f``."""
+    return Tangent(functools.partial, {"args": (f_dot,)}) if aux and not isinstance(f_dot, AbstractZero) else f_dot
+
+
+def returned(value: Any, made: Any, aux: bool) -> Any:
+    """What ``vjp`` returns, or its tangent."""
+    return (entry(value, 0), made, entry(value, 1)) if aux else (value, made)
+
+
+def value_bar_of(found_bar: Any, aux: bool) -> Any:
+    """The cotangent of the value of ``f`` from that of what ``vjp`` returns."""
+    if not aux:
+        return entry(found_bar, 0)
+    parts = entry(found_bar, 0), entry(found_bar, 2)
+    return ZERO if all(isinstance(p, AbstractZero) for p in parts) else parts
+
+
+def vjp_cotangents(of_value: Any, pullback_bar: Any, aux: bool, args: Any, kwargs: Any) -> Any:
+    """Cotangents of a call of ``vjp`` from those by the value of its function and that of the pullback."""
+    of_f, own, named = NO_TANGENT, [ZERO] * len(args), dict.fromkeys(kwargs, ZERO)
+    if not isinstance(of_value, AbstractZero):
+        of_f, own, named = of_value
+    if not isinstance(pullback_bar, AbstractZero):
+        by_pullback = entry(pullback_bar, "f")
+        of_f = add(of_f, entry(entry(by_pullback, "args"), 0) if aux else by_pullback)
+        parts = entry(pullback_bar, "args")
+        own = [add(a, entry(parts, k)) for k, a in enumerate(own)]
+    return NO_TANGENT, [of_f, *own], named
+
+
+def map_call(fn: Any, fn_dot: Any, tangents: Any, dots: Any) -> Any:
+    """The arguments of ``jvp`` that a call of the map ``fn`` stands for, and their tangents."""
+    return (fn.f, fn.args, tangents), (entry(fn_dot, "f"), entry(fn_dot, "args"), dots)
+
+
+def map_cotangents(of_jvp: Any) -> Any:
+    """Cotangents of a call of a map from those of the call of ``jvp`` that it stands for."""
+    if isinstance(of_jvp, AbstractZero):
+        return of_jvp
+    _, (of_f, own, tangents), _ = of_jvp
+    return Tangent(NestedPullback, {"f": of_f, "args": own}), list(tangents), {}

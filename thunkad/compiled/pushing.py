@@ -85,6 +85,7 @@ class Forwarding:
             owner = target if isinstance(target, types.FunctionType) else owner
             with self.world.recording():
                 found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+            found.cache["outlives"] = self.world.outlives
             self.world.keep(function)
         return found
 
@@ -198,19 +199,22 @@ class Forwarding:
 
     # ------------------------------------------------------------ callees in two halves
 
-    def linearized(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> tuple[n.Ref, n.Ref]:
+    def linearized(
+        self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool, volatile: tuple[str, ...]
+    ) -> tuple[n.Ref, n.Ref]:
         caller = owner
         target, owner = self.target(site, owner)
         with at_border(target, caller):
-            primal, linear = self.halves_for(target, owner, site.kinds, demand, own_result)
+            primal, linear = self.halves_for(target, owner, site.kinds, demand, own_result, volatile)
         return n.Ref(primal.__name__, primal), n.Ref(linear.__name__, linear)
 
     def halves_for(
-        self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], own_result: bool = False
-    ) -> tuple[Slot, Slot]:
+        self, target: Any, owner: Any, kinds: tuple[Kind, ...], demand: tuple[str, ...], own_result: bool = False,
+        volatile: tuple[str, ...] = (),
+    ) -> tuple[Slot, Slot]:  # fmt: skip
         """``target`` in two halves, for tangents of the parameters in ``demand``."""
         is_ir = isinstance(target, n.Function)
-        key = (id(target) if is_ir else target, kinds, demand, own_result)
+        key = (id(target) if is_ir else target, kinds, demand, own_result, volatile)
         found = self.halves.get(key)
         if found is not None:
             return found
@@ -219,7 +223,8 @@ class Forwarding:
         try:
             resolved = self.analysis(target, owner, kinds)
             primal, linear = (slot.__name__ for slot in found)
-            made = halves(primal, linear, resolved, demand, self, self.world.is_pure, own_result=own_result)
+            pure = self.world.is_pure
+            made = halves(primal, linear, resolved, demand, self, pure, own_result=own_result, volatile=volatile)
             for slot, function in zip(found, made):
                 slot.function, slot.owner = function, resolved.owner
             self.world.load(list(made), list(found), resolved.owner)

@@ -9,7 +9,7 @@ from typing import Any
 from thunkad.analysis.randomness import is_random, is_unknown, may_draw
 from thunkad.analysis.sites import called, path_of
 from thunkad.compiled.load import place_of_target
-from thunkad.errors import UnsupportedSyntaxError
+from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.forward.calls import EFFECT
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -17,6 +17,7 @@ from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Known, Lifted
 from thunkad.rules.entry import name_of
 from thunkad.runtime.replays import random_states, refuse_draws
+from thunkad.runtime.residuals import same_numbers
 
 STATES, REFUSE_DRAWS = n.Ref("random_states", random_states), n.Ref("refuse_draws", refuse_draws)
 
@@ -122,3 +123,13 @@ def refuse_surrogates(world: Any) -> None:
                 f"a second derivative through {name}, whose rule is marked as a surrogate, is not supported",
                 hint="apply it outside of the function that is differentiated twice",
             )
+
+
+def check_same(fn: Any, value: Any, before: Any) -> None:
+    """Refuse the derivative of ``fn``, which is run once more for it, where its value isn't what it was ``before``."""
+    if not same_numbers(value, before):
+        raise ArgumentError(
+            f"the linear map of {name_of(fn)} runs it again, and its value isn't what it was: something that it reads "
+            "has changed, or it draws random numbers",
+            hint="call linearize again, or give the function what changes as an argument",
+        )

@@ -23,6 +23,7 @@ from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.optimise.dead import Purity, eliminate
 from thunkad.optimise.floats import identities
 from thunkad.optimise.purity import CHANGING, CHECKING, is_changing_call, is_pure
+from thunkad.records import replace
 from thunkad.runtime.arrays import conjugate
 from thunkad.runtime.cotangents import dense
 from thunkad.tangents import ZERO
@@ -34,8 +35,20 @@ Choose = Callable[[Any], n.Function | None]
 def pasted(function: n.Function, choose: Choose) -> n.Function:
     """``function`` with calls of the chosen callees replaced by their bodies."""
     names = Names(walk.taken_names(function))
-    body = _Paste(names, choose).block(function.body)
-    return n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
+    return _apart(_with(function, _Paste(names, choose).block(function.body)))
+
+
+def _apart(function: n.Function) -> n.Function:
+    """``function`` with other names for the variables that are called as globals that pasted code reads."""
+    expressions = (e for s in walk.statements(function.body) for e in walk.parts(*walk.expressions(s)))
+    outside = {e.id for e in expressions if type(e) is n.Global}
+    own = {p.name for p in function.params} | walk.assigned(function.body)
+    if own.isdisjoint(outside):
+        return function
+    names = Names(walk.taken_names(function) | outside)
+    renamed = {x: names.new(x) for x in sorted(own & outside)}
+    params = [replace(p, name=renamed.get(p.name, p.name)) for p in function.params]
+    return replace(function, params=params, body=walk.rename(function.body, renamed))
 
 
 class _Paste:

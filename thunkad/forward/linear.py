@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import BY_REFERENCE, EFFECT, TANGENT, Calls, Pushed, is_iterator
 from thunkad.forward.generate import cleaned, parameters, result_dot, tangents_of_params
@@ -41,7 +42,9 @@ class NotSeparable(Exception):
 class Halved(Pushed, Protocol):
     """What the halves ask of the world besides: callees in two halves."""
 
-    def linearized(self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool) -> tuple[n.Ref, n.Ref]: ...
+    def linearized(
+        self, site: Site, demand: tuple[str, ...], owner: Any, own_result: bool, volatile: tuple[str, ...]
+    ) -> tuple[n.Ref, n.Ref]: ...
     def linear_call(self) -> n.Ref: ...
     def separable(self, callee: n.Expr) -> bool: ...
 
@@ -51,8 +54,9 @@ class HalvedCalls(Calls):
 
     callees: Halved
 
-    def __init__(self, push: Any, callees: Halved) -> None:
+    def __init__(self, push: Any, callees: Halved, outside: set[str]) -> None:
         super().__init__(push, callees)
+        self.outside = outside
         self.handles: set[str] = set()  # what primal halves of callees return for linear ones
 
     def handle(self, wish: str) -> str:
@@ -69,7 +73,8 @@ class HalvedCalls(Calls):
             if p in mutated and p in demand and type(a) not in BY_REFERENCE:
                 raise push.unsupported("an argument that is changed by the function that it is passed to")
         try:
-            primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own_result)
+            volatile = tuple(p for p, a in site.bound if push.memory.classes({*walk.names(a)}) & self.outside)
+            primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own_result, volatile)
         except NoRuleError as error:
             raise error.at(push.resolved.place(s.line)) from None
         saved = self.handle(f"{target}_saved")
@@ -132,10 +137,12 @@ def halves(
     user_pure: Callable[[Any], bool],
     public: bool = False,
     own_result: bool = False,
+    volatile: tuple[str, ...] = (),
 ) -> tuple[n.Function, n.Function]:
     """``primal(params) -> (value, saved)`` and ``linear(saved, dots of wanted) -> value_dot``.
 
-    The parameters are those of :func:`thunkad.forward.generate.pushforward`.
+    The parameters are those of :func:`thunkad.forward.generate.pushforward`; ``volatile`` are parameters whose memory
+    others may write into before the linear half runs.
     """
     resolved = replace(resolved, kinds=dict(resolved.kinds))
     function = resolved.function
@@ -149,7 +156,8 @@ def halves(
         raise NotSeparable("shadows go by the identity of memory")
     original = {*resolved.kinds, *(p.name for p in parameters(function)), *walk.assigned(function.body)}
     push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
-    push.calls = calls = HalvedCalls(push, callees)
+    outside = memory.classes({*volatile, *volatile_sources(resolved)})
+    push.calls = calls = HalvedCalls(push, callees, outside)
     push.residuals = Residuals(push, apart=True)
     params = parameters(function)
     dots, start = tangents_of_params(push, params, wanted, memory, public)
@@ -158,7 +166,8 @@ def halves(
     made = n.Assign(result, result_dot(push, last.value), site=TANGENT)
     whole = cleaned([*start, *body, made, n.Return(n.TupleExpr((last.value, n.Name(result))))], user_pure)[:-1]
     tangents = {*push.spelled.values(), *(p.name for p in dots), result} - original
-    split = Split(whole, tangents, original, memory, resolved, push.names, [p.name for p in params], calls.handles)
+    names = [p.name for p in params]
+    split = Split(whole, tangents, original, memory, resolved, push.names, names, calls.handles, outside)
     primal, linear = split.block(whole)
     saved = push.names.new("saved")
     needed = split.read(linear)
@@ -194,9 +203,10 @@ class Split:
         names: Names,
         params: list[str],
         handles: set[str],
+        outside: set[str],
     ) -> None:
         self.tangents, self.memory, self.resolved, self.names = tangents, memory, resolved, names
-        self.original, self.handles = original, handles
+        self.original, self.handles, self.outside = original, handles, outside
         everything = list(walk.statements(body))
         self.count = Counter(params)
         self.count.update(w for s in everything for w in walk.writes(s))
@@ -349,10 +359,14 @@ class Split:
         if type(e) not in (n.Binary, n.Unary, n.Call, n.Index) or not any(True for _ in walk.names(e)):
             return e
         name = self.names.temporary()
-        if type(e) in (n.Index, n.Call) and any(map(self.memory.is_mutated, walk.names(e))):
+        if type(e) in (n.Index, n.Call) and any(map(self.may_change, walk.names(e))):
             e = n.Call(SNAPSHOT, (e,))  # it may be a view
         primal.append(n.Assign(name, e))
         return n.Name(name)
+
+    def may_change(self, x: str) -> bool:
+        """Whether memory that ``x`` may share is written, here or by others before the linear half runs."""
+        return self.memory.is_mutated(x) or self.memory.find(x) in self.outside
 
     def kept(self, e: n.Expr, primal: list[n.Stmt]) -> n.Expr:
         """A name of the primal half as it is now."""
@@ -362,7 +376,7 @@ class Split:
         kind = self.resolved.kinds.get(x)
         fixed = isinstance(kind, (Known, Opaque)) or (isinstance(kind, Num) and kind.is_scalar)
         derived = x not in self.original and bool(self.memory.mutated) and x not in self.handles
-        if not fixed and (self.memory.is_mutated(x) or derived):
+        if not fixed and (self.may_change(x) or derived):
             name = self.names.new(f"{x}_then")
             primal.append(n.Assign(name, n.Call(SNAPSHOT, (e,))))
             return n.Name(name)

@@ -5,25 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-import weakref
 from typing import Any
 
 from thunkad.errors import UnsupportedSyntaxError
 
 SHARED_HINT = "it outlives the call: keep the value in a variable, or in an attribute of an object made in the call"
-
-
-#: Copies that linear maps made inside hold, by identity.
-held_by_maps: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-
-
-def check_not_held(x: Any) -> None:
-    """Refuse the cotangent of a copy, which nobody would pass on."""
-    if id(x) in held_by_maps:
-        raise UnsupportedSyntaxError(
-            "linearize inside a differentiated function, at arrays that are changed in place later, is not supported",
-            hint="give it copies, or use jvp",
-        )
 
 
 class Holding:

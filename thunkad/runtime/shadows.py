@@ -17,7 +17,7 @@ import numpy as np
 
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.attributes import Holding, check_not_held, check_read, check_write
+from thunkad.runtime.attributes import Holding, check_read, check_write
 from thunkad.runtime.chosen import METHODS, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
@@ -60,7 +60,6 @@ class Shadows:
         while isinstance(root.base, np.ndarray):
             root = root.base
         if id(root) not in self._arrays:
-            check_not_held(root)
             low, high = np.lib.array_utils.byte_bounds(root)
             self._arrays[id(root)] = root, low, np.zeros((high - low) * scale, np.uint8)
         _, low, memory = self._arrays[id(root)]
