@@ -332,11 +332,10 @@ REFUSED = {
     "attribute of a function": ("g.last = x * x\nreturn g.last", "g.last outlives the call"),
     "attribute of a module": ("np.last = x * x\nreturn np.last", "setting .last of a class, module or function"),
     "attribute in place": ("K.c += x * x\nreturn K.c", "K.c outlives the call"),
-    "dictionary of attributes": (
-        "o = K()\no.c = x\nfor v in o.__dict__.values():\n    x = x + v\nreturn x",
-        "dictionary",
-    ),
-    "dictionary updated": ("o = K()\no.__dict__.update(c=x)\nreturn o.c", "dictionary"),
+    "dictionary of attributes": ("o = K()\no.c = x\nd = [o.__dict__]\nreturn d[0]['c']", "dictionary"),
+    "dictionary with less": ("o = K()\no.c = x\no.__dict__.pop('c')\nreturn o.c * x", "dictionary"),
+    "dictionary with more": ("o = K()\no.__dict__ |= {'c': x}\nreturn o.c", "given another dictionary"),
+    "dictionary assigned": ("o = K()\no.__dict__ = {'c': x}\nreturn o.c", "given another dictionary"),
     "own __new__": ("return N(x).a", "makes or iterates over them in its own way"),
     "own __iter__": ("a, b = I(x, 1.0)\nreturn a", "makes or iterates over them in its own way"),
 }

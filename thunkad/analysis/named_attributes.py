@@ -21,7 +21,7 @@ from thunkad.records import replace
 from thunkad.runtime.attributes import has_own, own_dict, set_all
 
 _READING = {"items", "values", "keys", "get", "copy"}
-_TAKING = (dict, len, list, tuple, sorted, set)
+_TAKING = (dict, len, list, tuple, sorted, set, print, str, repr)
 _NAMED = {"getattr", "setattr", "vars", "__setattr__", "__dict__"}
 
 

@@ -36,6 +36,12 @@ def location(b: Builder, target: Any, before: list[Any] | None = None) -> tuple[
     if type(target).__name__ == "Attribute":
         if target.attr == "__class__":  # methods and fields are resolved for the class that it had
             b.unsupported(target, "an object that is given another class can't be differentiated", "Make a new object.")
+        if target.attr == "__dict__":
+            b.unsupported(
+                target,
+                "an object that is given another dictionary can't be differentiated",
+                "Write x.__dict__.update(...).",
+            )
         *rest, value = b.settle([*before, base])
         return n.Attr(value, target.attr), rest
     index, rebuild = held_index(b, target.slice)
