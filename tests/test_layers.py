@@ -18,6 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # Each part may import those before it (and itself).  A new module has to be given its place here.
 ORDER = (
     "records",
+    "lifetimes",
     "errors",
     "debugging",
     "captured",

@@ -51,6 +51,7 @@ from thunkad.kinds.operators import OPERATOR_OF_FUNCTION
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
+from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.exceptions import enter, leave
 from thunkad.runtime.iterators import contained, drawn_or, everything
 from thunkad.runtime.suspended import Suspended
@@ -242,7 +243,7 @@ class CallSites:
         site = Site(decision.how, fn, decision.entry, args, kwargs, kinds, result, infix)
         if fn is np.sign and decision.how == "rule" and all(isinstance(k, Num) and k.is_real for k in kinds):
             site.how = "constant"  # it has a derivative for complex arguments only
-        if decision.how == "undecided":
+        if decision.how == "undecided" or (decision.how in ("inside", "missing") and bound_choice(fn) is not None):
             site.how = "dynamic"
         elif decision.how == "rule" and not _is_helper(fn) and any(map(_is_suspended, kinds)):
             site.how, site.why = "missing", of_generator(fn)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import linecache
 import types
 from typing import Any
 
+from thunkad.lifetimes import attached, written
 from thunkad.runtime.ducks import is_duck
 
 _GENERATED = "<string>"
 
 
-@functools.lru_cache(256)
 def init_of(cls: type) -> Any:
     """``cls.__init__``; for a dataclass with a ``__post_init__``, the generated one with a source that can be read."""
     init = cls.__init__  # type: ignore[misc]  # of this very class: what a subclass has doesn't matter
     post = getattr(cls, "__post_init__", None)
     if is_generated(init) and dataclasses.is_dataclass(cls) and isinstance(post, types.FunctionType):
-        return _written_out(cls, init)
+        known = attached(cls)
+        if known.get("init", (None,))[0] is not init:
+            known["init"] = init, _written_out(cls, init)
+        return known["init"][1]
     return init
 
 
@@ -67,10 +68,7 @@ def _written_out(cls: Any, init: Any) -> Any:
     keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     parameters = ", ".join((*positional, *(("*", *keywords) if keywords else ())))
     text = f"def __init__({parameters}):\n" + "\n".join(body) + "\n"
-    filename = f"<__init__ of {cls.__module__}.{cls.__qualname__} {id(cls):x}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    exec(compile(text, filename, "exec"), names)
-    made = names["__init__"]
+    made = written(text, "__init__", names, f"__init__ of {cls.__module__}.{cls.__qualname__}")
     made.__defaults__, made.__kwdefaults__ = init.__defaults__, init.__kwdefaults__
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     return made

@@ -5,17 +5,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import linecache
 import operator
 import types
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from thunkad.analysis.special import makes_itself
 from thunkad.kinds.lattice import Instance, Kind, Known, Num, Sequence, Tuple
+from thunkad.lifetimes import attached, written
 from thunkad.normal.suspended_class import class_of
-from thunkad.runtime.chosen import implementation
+from thunkad.runtime.chosen import bound_choice, implementation
 
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 MANAGING = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
@@ -23,7 +25,7 @@ _DISPATCHING = functools.singledispatch(lambda x: x).__code__
 _LITERALS = (int, str, bool, float, type(None))
 _NUMBERS = (float, int, bool, complex, np.float64, np.float32, np.int64, np.bool_, np.complex128)
 _CLASSES = {("python", "real"): (float, int, bool), ("python", "int"): (int, bool), ("array", ""): (np.ndarray,)}
-_made: dict[Any, Any] = {}
+_getters: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
 def generic(fn: Any) -> Any:
@@ -31,6 +33,11 @@ def generic(fn: Any) -> Any:
     if isinstance(fn, functools.singledispatchmethod):
         return fn.dispatcher
     return fn if isinstance(fn, types.FunctionType) and fn.__code__ is _DISPATCHING else None
+
+
+def chooses(fn: Any) -> bool:
+    """Whether ``fn`` is a generic function, or a bound method of a generic one."""
+    return generic(fn) is not None or bound_choice(fn) is not None
 
 
 def stands_for(fn: Any, kinds: tuple[Kind, ...] = ()) -> tuple[Any, tuple[type, ...]]:
@@ -67,8 +74,8 @@ def classes_of(kind: Kind) -> tuple[type, ...]:
 
 def choosing(dispatcher: Any, place: int) -> Any:
     """A generic function that is looked into: it asks ``dispatcher`` for what to call."""
-    key = dispatcher, place
-    if key not in _made:
+
+    def write() -> Any:
         name = dispatcher.__name__ if dispatcher.__name__.isidentifier() else "generic"
         before = "self, " * place
         text = (
@@ -76,8 +83,9 @@ def choosing(dispatcher: Any, place: int) -> Any:
             f"    chosen = implementation(dispatcher, argument)\n"
             f"    return chosen({before}argument, *args, **kwargs)\n"
         )
-        _made[key] = written(text, name, {"implementation": implementation, "dispatcher": dispatcher}, dispatcher)
-    return _made[key]
+        return _written(text, name, {"implementation": implementation, "dispatcher": dispatcher}, dispatcher)
+
+    return _once(dispatcher, ("choosing", place), write)
 
 
 def getter(fn: Any) -> Any:
@@ -86,7 +94,8 @@ def getter(fn: Any) -> Any:
     if not all(map(is_literal, (*args, *kwargs.values()))):
         return None
     key = repr(parts)
-    if key not in _made:
+    found = _getters.get(key)
+    if found is None:
         if type(fn) is operator.methodcaller:
             given = ", ".join((*map(repr, args[1:]), *(f"{k}={v!r}" for k, v in kwargs.items())))
             body = f"x.{args[0]}({given})"
@@ -94,8 +103,8 @@ def getter(fn: Any) -> Any:
             reads = [f"x[{a!r}]" if type(fn) is operator.itemgetter else f"x.{a}" for a in args]
             body = ", ".join(reads)
         name = type(fn).__name__
-        _made[key] = written(f"def {name}(x):\n    return {body}\n", name, {}, fn)
-    return _made[key]
+        found = _getters[key] = _written(f"def {name}(x):\n    return {body}\n", name, {}, fn)
+    return found
 
 
 def is_made_anew(fn: Any, args: tuple[Any, ...]) -> bool:
@@ -105,25 +114,15 @@ def is_made_anew(fn: Any, args: tuple[Any, ...]) -> bool:
 
 def made_anew(cls: Any, names: tuple[str, ...]) -> Any:
     """``dataclasses.replace(x, …)`` of an object of this class, as a function of ``x`` and what is given by name."""
-    key = cls, names
-    if key not in _made:
+
+    def write() -> Any:
         own = [f.name for f in dataclasses.fields(cls) if f.init]
         parts = {name: f"x.{name}" for name in own} | {name: name for name in names}
         made = ", ".join(f"{name}={value}" for name, value in parts.items())
         text = f"def replaced({', '.join(('x', *names))}):\n    return cls({made})\n"
-        _made[key] = written(text, "replaced", {"cls": cls}, cls)
-    return _made[key]
+        return _written(text, "replaced", {"cls": cls}, cls)
 
-
-def making(cls: Any, count: int, names: tuple[str, ...]) -> Any:
-    """``cls`` as a function of so many arguments, and of keywords."""
-    key = cls, count, names
-    if key not in _made:
-        given = [f"given_{k}" for k in range(count)]
-        call = ", ".join((*given, *(f"{name}={name}" for name in names)))
-        text = f"def made({', '.join((*given, *names))}):\n    return cls({call})\n"
-        _made[key] = written(text, "made", {"cls": cls}, cls)
-    return _made[key]
+    return _once(cls, ("replace", names), write)
 
 
 def parts_of(fn: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
@@ -139,10 +138,15 @@ def is_literal(x: Any) -> bool:
     return type(x) in _LITERALS or (type(x) is tuple and all(map(is_literal, x)))
 
 
-def written(text: str, name: str, names: dict[str, Any], origin: Any) -> Any:
+def _once(owner: Any, what: Any, write: Callable[[], Any]) -> Any:
+    """The function that stands for ``what`` of a function or class, and goes with it."""
+    known = attached(owner)
+    if what not in known:
+        known.setdefault(what, write())
+    return known[what]
+
+
+def _written(text: str, name: str, names: dict[str, Any], origin: Any) -> Any:
     """The function of this text, which has a source like any other."""
-    filename = f"<{name} of {type(origin).__module__} {len(_made)}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     namespace = {**names, "__name__": getattr(origin, "__module__", None) or "operator"}
-    exec(compile(text, filename, "exec"), namespace)
-    return namespace[name]
+    return written(text, name, namespace, f"{name} of {type(origin).__module__}")

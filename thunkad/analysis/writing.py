@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Num
+from thunkad.lifetimes import remembered
 from thunkad.source.origin import library_of
 
 #: Methods that change their owner.
@@ -33,7 +33,7 @@ MOVERS: dict[Any, tuple[str, ...]] = {
 }
 
 
-@functools.cache
+@remembered
 def out_position(fn: Any) -> int | None:
     """The place at which ``fn`` takes ``out`` by position, or None."""
     if isinstance(fn, np.ufunc):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.special import iterating_class
+from thunkad.analysis.stand_ins import chooses
 from thunkad.by_name import qualified_name
 from thunkad.compiled.binding import bind, shape_of
 from thunkad.compiled.entrance import Entrance
@@ -74,7 +75,8 @@ def is_derivative(f: Any) -> bool:
 
 
 def _is_plain(f: Any) -> bool:
-    return type(f) is types.FunctionType and not f.__code__.co_flags & _REFUSED and not is_derivative(f)
+    plain = type(f) is types.FunctionType and not f.__code__.co_flags & _REFUSED
+    return plain and not is_derivative(f) and not chooses(f)
 
 
 _REFUSED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

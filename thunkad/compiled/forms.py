@@ -9,10 +9,10 @@ from typing import Any
 
 from thunkad import pipeline
 from thunkad.ir import nodes as n
+from thunkad.lifetimes import attached
 from thunkad.normal.suspended_class import holding
 
 _forms: dict[tuple[int, bool, bool], tuple[weakref.ref[types.CodeType], n.Function]] = {}
-_own: weakref.WeakKeyDictionary[Any, dict[tuple[bool, bool], n.Function]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
@@ -23,18 +23,14 @@ def normal_form(fn: Any, attempt: bool = False, careful: bool = False) -> n.Func
     found = _forms.get(key)
     if found is not None and found[0]() is code:
         return found[1]
-    if fn in holding:
-        return _own[fn][attempt, careful] if (attempt, careful) in _own[fn] else _held(fn, attempt, careful)
+    own: dict[Any, n.Function] = attached(fn) if fn in holding else {}
+    if ("form", code, attempt, careful) in own:
+        return own["form", code, attempt, careful]
     form = pipeline.normal_form(fn, attempt, careful)
     if fn in holding:
-        _own[fn] = {(attempt, careful): form}
-        return form
-    remember(code, form, attempt, careful)
-    return form
-
-
-def _held(fn: Any, attempt: bool, careful: bool) -> n.Function:
-    form = _own[fn][attempt, careful] = pipeline.normal_form(fn, attempt, careful)
+        attached(fn)["form", code, attempt, careful] = form
+    else:
+        remember(code, form, attempt, careful)
     return form
 
 

@@ -18,6 +18,7 @@ from thunkad.compiled.edges import Answers, Change, Edge, as_edge, ask_again, ch
 from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
+from thunkad.lifetimes import carries, carry, own_attribute
 from thunkad.records import record
 from thunkad.rules.entry import name_of
 from thunkad.rules.load import load_library
@@ -324,16 +325,17 @@ _lock = threading.Lock()
 
 
 def root_of(fn: Any) -> Root:
-    """The root of ``fn``, kept on the function itself so that it lives as long as the function."""
-    if type(fn) is not types.FunctionType:
+    """The root of ``fn``, kept on the function or class itself so that it lives as long."""
+    if not carries(fn):
         return _library_root(fn)
-    found = fn.__dict__.get(ATTRIBUTE)
+    found = own_attribute(fn, ATTRIBUTE)
     if found is None or not is_own(found.fn, fn):
         with _lock:
-            found = fn.__dict__.get(ATTRIBUTE)
+            found = own_attribute(fn, ATTRIBUTE)
             if found is None or not is_own(found.fn, fn):
-                found = fn.__dict__[ATTRIBUTE] = Root(fn)
-    return found
+                found = Root(fn)
+                carry(fn, ATTRIBUTE, found)
+    return found  # type: ignore[no-any-return]
 
 
 def _library_root(fn: Any) -> Root:

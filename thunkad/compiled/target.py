@@ -7,6 +7,7 @@ import inspect
 import types
 from typing import Any
 
+from thunkad.analysis.stand_ins import chooses
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.records import record
@@ -34,7 +35,7 @@ class Target:
 
 def target_of(f: Any) -> Target:
     """Look through methods, partials, callable objects and caches."""
-    if hasattr(f, "__thunkad_derivative__"):
+    if hasattr(f, "__thunkad_derivative__") or chooses(f):
         return Target(f, is_library=True)
     if isinstance(f, types.FunctionType):
         if inspect.isgeneratorfunction(f):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.lifetimes import attached
 from thunkad.normal.scope import Scope
 from thunkad.normal.scopes import Scopes
 from thunkad.normal.suspended import Suspension
@@ -26,8 +27,6 @@ _HELPERS: dict[str, Any] = {
 }  # fmt: skip
 #: Functions with a normal form of their own, not one by code object: it refers to classes with their closure variables.
 holding: weakref.WeakSet[Any] = weakref.WeakSet()
-_classes: weakref.WeakKeyDictionary[Any, type] = weakref.WeakKeyDictionary()
-_managed: weakref.WeakKeyDictionary[Any, type] = weakref.WeakKeyDictionary()
 
 
 def class_of(fn: Any, managed: bool = False) -> type:
@@ -40,18 +39,19 @@ def class_of(fn: Any, managed: bool = False) -> type:
     UnsupportedSyntaxError
         ``fn`` yields where that can't be written out.
     """
-    classes = _managed if managed else _classes
-    found = classes.get(fn)
-    init = None if found is None else found.__init__  # type: ignore[misc]
+    known = attached(fn)
+    key = "suspended", fn.__code__, managed
+    found = known.get(key)
+    init: Any = None if found is None else found.__init__
     if found is None or (init.__defaults__, init.__kwdefaults__) != (fn.__defaults__, fn.__kwdefaults__):
         source = find_source(fn)
         with deep_recursion():
             scopes = Scopes(source.node)
-            found = classes[fn] = _made(source, scopes.root, scopes, None, fn.__name__, managed)
-        found.generator = fn  # type: ignore[attr-defined]
+            found = known[key] = _made(source, scopes.root, scopes, None, fn.__name__, managed)
+        found.generator = fn
         init = found.__init__  # type: ignore[misc]
         init.__defaults__, init.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
-    return found
+    return found  # type: ignore[no-any-return]
 
 
 def found_class(fn: Any) -> type:
@@ -106,7 +106,7 @@ def _made(
         named = zip(node.args.kwonlyargs, node.args.kw_defaults)
         method.__kwdefaults__ = {p.id: None for p, d in named if d is not None}
         method.__defaults__ = (None,) * len(node.args.defaults) or None
-        note_source(code, Source(node, source.filename, node.lineno, code.co_name, source._lines, method))
+        note_source(code, Source(node, source.filename, node.lineno, code.co_name, source._lines))
         members[code.co_name] = method
     members |= {"__module__": fn.__module__, "__qualname__": name, "catches": suspension.catches}
     closing = suspended.Closing if suspension.cleans_up else suspended.Suspended

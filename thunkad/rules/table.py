@@ -1,7 +1,7 @@
 """The rule table: what is registered for each callee, now and in every snapshot that somebody still holds.
 
-The registrations of a function live on the function itself, so that both go when the function goes; those of callees
-that can't carry them (ufuncs, builtins, classes) live in the table.
+The registrations of a function or a class live on it, so that both go when it goes; those of callees that can't carry
+them (ufuncs, builtins) live in the table.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from thunkad.errors import RuleError
+from thunkad.lifetimes import carries, carry, own_attribute
 from thunkad.rules.entry import ALTERNATIVE, FRULE, NON_DIFFERENTIABLE, OPT_OUT, RRULE, Entry, name_of
 from thunkad.rules.signatures import signature_types
 
@@ -26,11 +27,12 @@ def _no_cell() -> None:
     """What a cell is unpickled as: another process has a table of its own."""
 
 
-def is_own(target: Any, fn: types.FunctionType) -> bool:
-    """Whether what ``fn`` carries for ``target`` is meant for ``fn``.
+def is_own(target: Any, fn: Any) -> bool:
+    """Whether what ``fn``, a function or class, carries for ``target`` is meant for ``fn``.
 
-    :func:`functools.wraps` copies attributes, but not what they mean.  Automatic reloading in notebooks makes an old
-    function a likeness of the new one, and lets both have one dictionary of attributes: then it is meant for both.
+    :func:`functools.wraps` copies attributes, but not what they mean, and so does what makes a class anew.  Automatic
+    reloading in notebooks makes an old function a likeness of the new one, and lets both have one dictionary of
+    attributes: then it is meant for both.
     """
     return target is fn or (type(target) is types.FunctionType and target.__dict__ is fn.__dict__)
 
@@ -92,8 +94,8 @@ class Table:
     # ------------------------------------------------------------ where registrations are
 
     def cell(self, fn: Any) -> Cell | None:
-        if type(fn) is types.FunctionType:
-            found = fn.__dict__.get(ATTRIBUTE)
+        if carries(fn):
+            found = own_attribute(fn, ATTRIBUTE)
             return found if found is not None and is_own(found.target, fn) else None
         try:
             return self._cells.get(fn)
@@ -109,8 +111,8 @@ class Table:
         if cell is not None:
             return cell
         cell = Cell(fn)
-        if type(fn) is types.FunctionType:
-            fn.__dict__[ATTRIBUTE] = cell
+        if carries(fn):
+            carry(fn, ATTRIBUTE, cell)
             self._carried[next(self._count)] = cell
         else:
             try:

@@ -30,6 +30,8 @@ def bound_choice(f: Any) -> Any:
     if not isinstance(f, types.FunctionType) or f.__code__ is not _BOUND:
         return None
     found = held(f)
+    if found["obj"] is None:
+        return None  # read from the class
     return found["dispatch"] if "dispatch" in found else found["self"].dispatcher.dispatch, found["obj"]
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
+from thunkad.lifetimes import remembered
 from thunkad.tangents import AbstractZero, NotImplementedTangent, Thunk
 
 
-@functools.cache
 def is_duck(cls: type) -> bool:
     """Whether ``cls`` takes part in NumPy's dispatch of functions and ufuncs as an array of its own."""
+    return cls not in _USUAL and _is_duck(cls)
+
+
+_USUAL = frozenset((np.ndarray, float, np.float64, np.float32, int, complex, bool, list, tuple, dict))
+
+
+@remembered
+def _is_duck(cls: type) -> bool:
     own = issubclass(cls, (np.ndarray, np.generic, AbstractZero, NotImplementedTangent, Thunk))
     return not own and getattr(cls, "__array_ufunc__", None) is not None and hasattr(cls, "__array_function__")
 

@@ -6,12 +6,12 @@ To the compiler ``x[k]`` of a list or an array is a read of memory.  A class who
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
+from thunkad.lifetimes import remembered
 
 #: The methods by which the contents of a built-in container are read and changed.
 _CONTENTS = frozenset(
@@ -26,7 +26,7 @@ _HARMLESS = frozenset(
 )
 
 
-@functools.cache
+@remembered
 def check_class(cls: type) -> None:
     """Refuse arrays of the classes for which operators and functions mean something else."""
     if issubclass(cls, np.matrix):
@@ -47,7 +47,7 @@ def check_contents(x: Any) -> None:
         _check_container(type(x))
 
 
-@functools.cache
+@remembered
 def _check_container(cls: type) -> None:
     for base in (list, dict, tuple):
         if issubclass(cls, base) and not hasattr(cls, "_fields"):
