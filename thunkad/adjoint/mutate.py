@@ -261,7 +261,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
             step = StoreStep(s.line, base.id, index, is_basic, self.element_kind(target), value, self.kind(value))
             steps.steps.append(step)
             return
-        steps.steps.append(SlotStep(s.line, base.id, index, value))
+        steps.steps.append(SlotStep(s.line, base.id, index, value, field=False))
 
     def update(self, s: n.Update, out: list[n.Stmt], steps: Block) -> bool:
         target = s.target
@@ -290,7 +290,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
         read = n.Call(KEEP, (target,)) if is_array and not scalar else target
         out.append(n.Assign(old, read, line=s.line))
         if type(target) is n.Attr:
-            step: Any = ReadStep(s.line, old, base.id, n.Const(target.name), False, elem, None)
+            step: Any = ReadStep(s.line, old, base.id, n.Const(target.name), False, elem, None, True)
         else:
             index = self.kept(s, target.index, out)
             step = ReadStep(s.line, old, base.id, index, basic(self.fw.resolved, target.index), elem, None)
@@ -364,7 +364,8 @@ class Mutation(Writers, Containers, Accessors, Calls):
             return True
         if t is n.Attr and site is None and self.is_shadowed(e.value):
             out.append(self.fw.copy(s))
-            step = ReadStep(s.line, s.target, e.value.id, n.Const(e.name), False, self.kind(n.Name(s.target)), None)
+            elem = self.kind(n.Name(s.target))
+            step = ReadStep(s.line, s.target, e.value.id, n.Const(e.name), False, elem, None, True)
             steps.steps.append(step)
             return True
         if s.target not in self.shadowed:

@@ -248,6 +248,7 @@ class ReadStep(Step):
     basic: bool
     target_kind: Kind
     view: str | None  # a name that says whether the target shares memory, where that is not known
+    field: bool = False  # it is an attribute
 
     def reads(self) -> set[str]:
         return {self.source}
@@ -264,7 +265,8 @@ class ReadStep(Step):
             part = bars.entry_of(self.target)
             item_bar = ZERO_REF if part is None else part.expr
             operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), item_bar)
-            bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_read"), operands)))
+            how = "add_field" if self.field else "add_read"
+            bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), how), operands)))
             return
         if bars.only_memory(self.target) and self.view is None:
             return
@@ -310,6 +312,7 @@ class SlotStep(Step):
     key: n.Expr
     value: n.Expr
     past: bool = False  # by ``object.__setattr__``
+    field: bool = True  # it is an attribute
 
     def reads(self) -> set[str]:
         return {self.target, *walk.names(self.value)}
@@ -321,7 +324,8 @@ class SlotStep(Step):
         operands: tuple[n.Expr, ...] = (n.Name(self.target), as_key(self.key))
         operands += (self.value,) if unsure else (n.Const(None),) if self.past else ()
         operands += (n.Const(True),) if self.past else ()
-        bars.emit(n.Assign(taken, n.Call(n.Attr(n.Name(bars.shadows), "take_entry"), operands)))
+        how = "take_item" if unsure and not self.field else "take_entry"
+        bars.emit(n.Assign(taken, n.Call(n.Attr(n.Name(bars.shadows), how), operands)))
         if (
             type(self.value) is n.Name
             and self.value.id in bars.active

@@ -6,6 +6,7 @@ import dataclasses
 import types
 from typing import Any
 
+from thunkad.analysis.members import member
 from thunkad.lifetimes import attached, written
 from thunkad.runtime.ducks import is_duck
 
@@ -14,9 +15,10 @@ _GENERATED = "<string>"
 
 def init_of(cls: type) -> Any:
     """``cls.__init__``; for a dataclass with a ``__post_init__``, the generated one with a source that can be read."""
+    member(cls, "__init__")
     init = cls.__init__  # type: ignore[misc]  # of this very class: what a subclass has doesn't matter
-    post = getattr(cls, "__post_init__", None)
-    if is_generated(init) and dataclasses.is_dataclass(cls) and isinstance(post, types.FunctionType):
+    post = member(cls, "__post_init__") if is_generated(init) else None
+    if dataclasses.is_dataclass(cls) and isinstance(post, types.FunctionType):
         known = attached(cls)
         if known.get("init", (None,))[0] is not init:
             known["init"] = init, _written_out(cls, init)
@@ -31,6 +33,7 @@ def is_generated(init: Any) -> bool:
 
 def is_made_empty(cls: type) -> bool:
     """Whether an object of this class begins as an empty one, of which only its attributes count."""
+    member(cls, "__new__")
     plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__  # type: ignore[comparison-overlap]
     return plain and not is_duck(cls)
 

@@ -7,7 +7,6 @@ The result is a table of kinds by name and of :class:`Site` by statement; the fu
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from thunkad.analysis.binding import bind_call
 from thunkad.analysis.call_sites import CallSites
 from thunkad.analysis.hollow import is_hollow, unbound_at_heads
+from thunkad.analysis.members import member
 from thunkad.analysis.sites import Context, Site, path_of, weaken, weaken_entries
 from thunkad.analysis.special import (
     IN_PLACE,
@@ -408,11 +408,9 @@ class Run(CallSites):
             if reason_for(member) is not None:
                 return self.site(s, Site("missing", member, args=(e.value,), kinds=(base,), infix=True))
         if isinstance(base, Super) and (getter := base.getter(e.name)) is not None:
-            self.context.class_member(base.instance.cls, e.name)
             return self.looked_up(s, getter, (base.owner,), (), (base.instance,), None)
         access = attribute_access(base, e.name) if type(e.value) is n.Name else None
         if access is not None:
-            self.context.class_member(base.cls, e.name)  # type: ignore[union-attr]
             if access.read is not None:
                 given = access.read_args(e.value, base.cls)  # type: ignore[union-attr]
                 return self.looked_up(s, access.read, given, (), tuple(map(self.known, given)), None)
@@ -438,8 +436,7 @@ class Run(CallSites):
             own = {**dict(base.fields), "__class__": Known(base.cls)}
             if e.name in own:
                 return own[e.name]
-            found = inspect.getattr_static(base.cls, e.name, None)
-            self.context.class_member(base.cls, e.name)
+            found = member(base.cls, e.name)
             if isinstance(found, types.FunctionType) or type(found).__name__ == "cython_function_or_method":
                 return Method(found, base)
             if isinstance(found, functools.singledispatchmethod):
@@ -453,7 +450,6 @@ class Run(CallSites):
                 return kind if not may_have_tangent(kind) else UNKNOWN  # the object may have another one
             return UNKNOWN
         if isinstance(base, Super):
-            self.context.class_member(base.instance.cls, e.name)
             return base.member(e.name)
         if isinstance(base, Tuple) and e.name in getattr(base.cls, "_fields", ()):
             return base.items[base.cls._fields.index(e.name)]  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from typing import Any
 from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.checkpoints import with_segments
 from thunkad.analysis.generators import kept_generators, with_objects
+from thunkad.analysis.members import noted_by
 from thunkad.analysis.named_attributes import with_plain_attributes
 from thunkad.analysis.private import private_containers
 from thunkad.analysis.protocols import by_protocol
@@ -24,6 +25,11 @@ from thunkad.records import replace
 
 def resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     """Run the abstract interpretation of ``function`` for parameters of these kinds."""
+    with noted_by(context.class_member):
+        return _resolve(function, owner, params, context)
+
+
+def _resolve(function: n.Function, owner: Any, params: dict[str, Kind], context: Context) -> Resolved:
     function = with_segments(with_plain_attributes(function, owner, context, params), owner, context)
     kept: dict[int, tuple[n.Assign, n.Call]] = {}
     while True:

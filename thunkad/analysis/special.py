@@ -14,6 +14,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from thunkad.analysis.constructors import is_made_empty
+from thunkad.analysis.members import member
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Method, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.observe import kind_of
@@ -64,11 +66,7 @@ class Super(Opaque):
     owner: n.Expr
 
     def method(self, name: str) -> Any:
-        mro = self.instance.cls.__mro__
-        for cls in mro[mro.index(self.start) + 1 :]:
-            if name in cls.__dict__:
-                return cls.__dict__[name]
-        return None
+        return member(self.instance.cls, name, self.start)
 
     def member(self, name: str) -> Kind:
         """The kind of ``super(start, owner).name``."""
@@ -135,8 +133,8 @@ def makes_itself(cls: type) -> bool:
         plain = cls.__init__ is object.__init__ and not isinstance(cls.__iter__, types.FunctionType)  # type: ignore[misc]
         return plain and code is not None and "_tuple_new" in code.co_names
     code = getattr(cls.__init__, "__code__", None)  # type: ignore[misc]
-    plain = cls.__new__ is object.__new__ and code is not None and code.co_filename == "<string>"  # type: ignore[comparison-overlap]
-    return dataclasses.is_dataclass(cls) and plain and not hasattr(cls, "__post_init__")
+    plain = is_made_empty(cls) and code is not None and code.co_filename == "<string>"
+    return dataclasses.is_dataclass(cls) and plain and member(cls, "__post_init__") is None
 
 
 def is_by_fields(fn: Any) -> bool:
@@ -195,8 +193,7 @@ def special_method(kind: Kind | None, name: str) -> Any:
     """A special method of a user's class, if it is a Python function."""
     if not is_own_class(kind):
         return None
-    found = inspect.getattr_static(kind.cls, name, None)
-    return found if isinstance(found, types.FunctionType) else None
+    return _function(member(kind.cls, name))
 
 
 def method_for(fn: Any, args: Any) -> Any:
@@ -269,12 +266,12 @@ def attribute_access(kind: Kind | None, name: str, write: bool = False, past: bo
     if not is_own_class(kind):
         return None
     cls = kind.cls
-    hook = inspect.getattr_static(cls, "__setattr__" if write else "__getattribute__", None)
+    hook = member(cls, "__setattr__" if write else "__getattribute__")
     if isinstance(kind, Instance) and isinstance(hook, types.FunctionType) and not past:
         frozen = write and "__dataclass_params__" in cls.__dict__  # a frozen dataclass
         if not frozen:
             return Access(None, hook, name=name) if write else Access(None, None)
-    found = inspect.getattr_static(cls, name, None)
+    found = member(cls, name)
     if isinstance(found, property):
         return Access(_function(found.fget), _function(found.fset))
     if isinstance(found, functools.cached_property):
@@ -286,9 +283,9 @@ def attribute_access(kind: Kind | None, name: str, write: bool = False, past: bo
         return Access(_function(get), _function(put), found)
     if isinstance(kind, Tuple) or past:
         return None
-    getter = inspect.getattr_static(cls, "__getattr__", None)
-    unknown = found is None and name not in dict(kind.fields) and isinstance(getter, types.FunctionType)
-    return Access(None, None) if unknown and not write else None
+    if found is not None or write or name in dict(kind.fields):
+        return None
+    return None if _function(member(cls, "__getattr__")) is None else Access(None, None)
 
 
 def update_access(kind: Kind | None, target: n.Index | n.Attr) -> Access | None:

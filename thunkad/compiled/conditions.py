@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled.guards import (
+    AbsentGuard,
     AttributeGuard,
     CodeGuard,
     DefaultsGuard,
     Guard,
+    MemberGuard,
     NameGuard,
     is_leaf,
     same,
@@ -82,6 +84,10 @@ class Text:
         if isinstance(guard, DefaultsGuard) and not guard.keyword:
             fn = self.ref(guard.fn)
             return f"{fn}.__defaults__ is not {self.ref(guard.defaults)} or {fn}.__kwdefaults__"
+        if isinstance(guard, MemberGuard):
+            return f"{self.ref(guard.cls)}.__dict__[{guard.name!r}] is not {self.ref(guard.value)}"
+        if isinstance(guard, AbsentGuard):
+            return f"not {self.ref(guard.cls)}.__dict__.keys().isdisjoint({self.ref(guard.names)})"
         return f"not {self.ref(guard)}.holds()"
 
     def rebound(self, guard: NameGuard) -> str:

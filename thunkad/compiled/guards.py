@@ -6,14 +6,17 @@ anything of the same kind, since generated code reads data live.
 
 from __future__ import annotations
 
-import inspect
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
 
+from thunkad.analysis.members import found_in
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque
 from thunkad.kinds.observe import kind_of
+from thunkad.lifetimes import carries
 from thunkad.records import record
+from thunkad.runtime.suspended import Suspended
 from thunkad.source.names import binding_of, lookup
 
 
@@ -58,17 +61,31 @@ class AttributeGuard:
 
 @record(frozen=True, eq=False)
 class MemberGuard:
-    """What a class has under a name, descriptors unbound."""
+    """What a class has itself under a name, descriptors unbound."""
 
     cls: type
     name: str
     value: Any
 
     def holds(self) -> bool:
-        return inspect.getattr_static(self.cls, self.name, None) is self.value
+        return self.cls.__dict__.get(self.name) is self.value
 
     def __str__(self) -> str:
         return f"{self.cls.__name__}.{self.name}"
+
+
+@record(frozen=True, eq=False)
+class AbsentGuard:
+    """The names that a class itself has nothing under."""
+
+    cls: type
+    names: set[str]
+
+    def holds(self) -> bool:
+        return self.cls.__dict__.keys().isdisjoint(self.names)
+
+    def __str__(self) -> str:
+        return f"{self.cls.__name__}.{next(iter(self.names & self.cls.__dict__.keys()), '')}"
 
 
 @record(frozen=True, eq=False)
@@ -120,7 +137,7 @@ class ChoiceGuard:
         return f"what {self.dispatcher.__name__} calls for {self.classes[0].__name__}"
 
 
-Guard = ChoiceGuard | NameGuard | AttributeGuard | MemberGuard | CodeGuard | DefaultsGuard
+Guard = ChoiceGuard | NameGuard | AttributeGuard | MemberGuard | AbsentGuard | CodeGuard | DefaultsGuard
 
 
 def same(now: Any, value: Any, kind: Kind) -> bool:
@@ -141,6 +158,7 @@ class Guards:
 
     def __init__(self) -> None:
         self._guards: dict[Any, Guard] = {}
+        self._asked: set[Any] = set()  # the questions about classes
 
     def __iter__(self) -> Iterator[Guard]:
         return iter(list(self._guards.values()))
@@ -165,15 +183,28 @@ class Guards:
             return
         self._guards.setdefault((id(base), name, 0), AttributeGuard(base, name, value, kind_of(value)))
 
-    def member(self, cls: type, name: str) -> None:
-        """A method of a class that was resolved for an object of it."""
-        if cls.__module__.split(".")[0] in _TRUSTED:
+    def member(self, cls: type, name: str, after: type | None = None) -> None:
+        """What objects of a class find in it under a name, or that they find nothing (``after``: behind that class)."""
+        if issubclass(cls, Suspended):
+            self.code(cls.generator)  # of which the class is made
             return
-        found = inspect.getattr_static(cls, name, None)
-        if isinstance(found, types.FunctionType):
-            self._guards.setdefault((id(cls), name, 0), AttributeGuard(cls, name, found, Known(found)))
-        else:
-            self._guards.setdefault((id(cls), name, 1), MemberGuard(cls, name, found))
+        if (id(cls), name, after) in self._asked or not _is_users(cls):
+            return
+        self._asked.add((id(cls), name, after))
+        owner, found = found_in(cls, name, after)
+        if isinstance(found, types.FunctionType) and after is None:
+            self.attribute(cls, name, found)  # the name as it is read, wherever it is found
+            return
+        mro = cls.__mro__
+        self._guards.setdefault((id(cls), "__mro__", 0), AttributeGuard(cls, "__mro__", mro, Known(mro)))
+        for c in mro if after is None else mro[mro.index(after) + 1 :]:
+            if c is owner:
+                if _is_users(c):
+                    self._guards.setdefault((id(c), name, 1), _member(c, name, found))
+                return
+            if _is_users(c):
+                absent = self._guards.setdefault((id(c), AbsentGuard), AbsentGuard(c, set()))
+                absent.names.add(name)  # type: ignore[union-attr]
 
     def choice(self, dispatcher: Any, classes: tuple[type, ...], found: Any) -> None:
         if classes:
@@ -195,6 +226,21 @@ class Guards:
     def hold(self) -> bool:
         """Whether everything still is what it was."""
         return self.broken() is None
+
+
+def _member(cls: type, name: str, found: Any) -> Guard:
+    """That a class has ``found``; data may become other data of its kind, since code reads it live."""
+    if not (callable(found) or hasattr(type(found), "__get__")):
+        kind = kind_of(found)
+        if is_leaf(kind):
+            return AttributeGuard(cls, name, found, kind)
+    return MemberGuard(cls, name, found)
+
+
+def _is_users(cls: type) -> bool:
+    """Whether a class may be changed: it is neither built in nor part of a library that stays as it is."""
+    module = cls.__module__.split(".")[0]
+    return carries(cls) and module not in _TRUSTED and module not in sys.stdlib_module_names
 
 
 _TRUSTED = ("numpy", "scipy", "math", "cmath", "builtins", "operator", "thunkad")

@@ -51,9 +51,9 @@ class Lookups:
         self.guards = Guards()
         self._check: tuple[int, Any] = (-1, None)
 
-    def class_member(self, cls: type, name: str) -> None:
-        """A method of ``cls`` was resolved for an object of it."""
-        self.guards.member(cls, name)
+    def class_member(self, cls: type, name: str, after: type | None = None) -> None:
+        """It was asked what ``cls`` has under a name; see :func:`thunkad.analysis.members.member`."""
+        self.guards.member(cls, name, after)
 
     def left_to_defaults(self, fn: Any) -> None:
         """A call left parameters of ``fn`` to their defaults."""

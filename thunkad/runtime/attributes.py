@@ -32,9 +32,9 @@ def is_code(found: Any) -> bool:
 
 def check_read(x: Any, name: str) -> None:
     """Refuse to follow ``x.name`` as a part of ``x`` where reading it runs code."""
-    cls = type(x)
+    cls: Any = type(x)
     found = inspect.getattr_static(cls, name, None)
-    if is_code(found):
+    if is_code(found) or isinstance(cls.__getattribute__, types.FunctionType):
         raise UnsupportedSyntaxError(
             f"{cls.__qualname__}.{name} is computed when it is read, and that the object is of this class is known "
             "only when the code runs",
@@ -64,6 +64,16 @@ def check_write(x: Any, name: str) -> None:
             f"setting {cls.__qualname__}.{name} runs code, and that the object is of this class is known only when "
             "the code runs",
             hint=f"make the object by the name of its class where .{name} is set",
+        )
+
+
+def check_items(x: Any, method: str) -> None:
+    """Refuse to follow ``x[key]`` as a part of ``x`` where code of the user's computes or stores it."""
+    if isinstance(getattr(type(x), method, None), types.FunctionType) and not isinstance(x, (list, tuple, dict)):
+        raise UnsupportedSyntaxError(
+            f"{type(x).__qualname__}.{method} computes an item, and that the object is of this class is known only "
+            "when the code runs",
+            hint="make the object by the name of its class where the item is read or set",
         )
 
 

@@ -78,7 +78,13 @@ def entry_dot(x_dot: Any, key: Any, y: Any) -> Any:
         return zeros(y) if numeric(y) else ZERO
     if type(x_dot) is DefaultDots and key not in x_dot:
         x_dot[key] = tangent_buffer(ZERO, y)
-    found = entry(x_dot, key) if not isinstance(key, slice) or not isinstance(x_dot, Tangent) else ZERO
+    if isinstance(x_dot, Tangent) and not isinstance(y, (str, bytes, bool, type(None))):
+        raise UnsupportedSyntaxError(
+            f"an item of an object of the class {x_dot.cls.__qualname__}, which is differentiated, is read where "
+            "the class is known only when the code runs",
+            hint="make the object by the name of its class there",
+        )
+    found = ZERO if isinstance(x_dot, Tangent) else entry(x_dot, key)
     return dense(found, y) if numeric(y) else found
 
 

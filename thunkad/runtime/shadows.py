@@ -17,7 +17,7 @@ import numpy as np
 
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.attributes import Holding, check_read, check_write
+from thunkad.runtime.attributes import Holding, check_items, check_read, check_write
 from thunkad.runtime.chosen import METHODS, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
@@ -113,9 +113,7 @@ class Shadows:
             for name in x_bar:
                 self.add_entry(x, name, getattr(x, name, None), x_bar[name])
         else:
-            raise CotangentError(
-                f"a cotangent of an object of type {type(x).__name__} is of type {type(x_bar).__name__}"
-            )
+            raise CotangentError(f"a cotangent of a {type(x).__name__} is of type {type(x_bar).__name__}")
 
     def _add_then(self, x: Then, x_bar: Any) -> None:
         """Add a cotangent of a container as it was when it was read."""
@@ -164,7 +162,12 @@ class Shadows:
         self.add_slot(x, key, item_bar)
 
     def add_read(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
-        """The same for ``item = x[key]`` on an ``x`` that may be an array; ``item_bar`` is that of a number."""
+        """The same for ``item = x[key]`` on an ``x`` that may be anything; ``item_bar`` is that of a number."""
+        check_items(x, "__getitem__")
+        self.add_field(x, key, item, item_bar)
+
+    def add_field(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
+        """The same for an attribute of such an ``x``."""
         if isinstance(x, np.ndarray) and isinstance(item, np.ndarray):
             if not np.may_share_memory(x, item):  # a gathered copy
                 index_add(self._array(x), key, self._array(item))
@@ -234,9 +237,9 @@ class Shadows:
     # ------------------------------------------------------------ taking
 
     def take(self, x: Any, x_bar: Any) -> Any:
-        """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number.
+        """The cotangent of ``x`` where ``x`` is made: what its shadow holds, or ``x_bar`` for a number; leaves zero.
 
-        The shadow is zero after that: whoever made ``x`` may have found it in a container, and then gives it back.
+        Whoever made ``x`` may have found it in a container, and then gives it back.
         """
         if isinstance(x, np.ndarray):
             shadow = self._array(x)
@@ -314,13 +317,14 @@ class Shadows:
         """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""
         return x_bar if isinstance(x, VALUES) else ZERO
 
-    def take_entry(self, x: Any, key: Any, value: Any = None, past: bool = False) -> Any:
-        """The cotangent of the number ``value`` that was stored at ``key``, whose slot is zero before that.
+    def take_item(self, x: Any, key: Any, value: Any) -> Any:
+        """:meth:`take_entry` for ``x[key] = value`` on an ``x`` that may be anything."""
+        check_items(x, "__setitem__")
+        return self.take_entry(x, key, value)
 
-        ``past``: by ``object.__setattr__``.
-        """
-        if isinstance(x, np.ndarray):
-            # An array takes a copy of what is stored.
+    def take_entry(self, x: Any, key: Any, value: Any = None, past: bool = False) -> Any:
+        """The cotangent of the number ``value`` stored at ``key``, ``past`` what the class does; leaves zero."""
+        if isinstance(x, np.ndarray):  # takes a copy of what is stored
             return unless_cut(unbroadcast(take_stored(self._array(x), key), value), x, value)
         if isinstance(key, str) and not isinstance(x, dict) and not past:
             check_write(x, key)
