@@ -17,13 +17,17 @@ def init_of(cls: type) -> Any:
     """``cls.__init__``; for a dataclass with a ``__post_init__``, the generated one with a source that can be read."""
     member(cls, "__init__")
     init = cls.__init__  # type: ignore[misc]  # of this very class: what a subclass has doesn't matter
-    post = member(cls, "__post_init__") if is_generated(init) else None
-    if dataclasses.is_dataclass(cls) and isinstance(post, types.FunctionType):
+    if dataclasses.is_dataclass(cls) and is_generated(init) and calls_post_init(init):
         known = attached(cls)
         if known.get("init", (None,))[0] is not init:
             known["init"] = init, _written_out(cls, init)
         return known["init"][1]
     return init
+
+
+def calls_post_init(init: Any) -> bool:
+    """Whether a generated ``__init__`` ends in a call of ``__post_init__``, which was there when it was generated."""
+    return "__post_init__" in init.__code__.co_names
 
 
 def is_generated(init: Any) -> bool:

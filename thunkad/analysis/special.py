@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from thunkad.analysis.constructors import is_made_empty
+from thunkad.analysis.constructors import calls_post_init, is_generated, is_made_empty
 from thunkad.analysis.members import member
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Method, Num, Opaque, Sequence, Tuple
@@ -132,9 +132,13 @@ def makes_itself(cls: type) -> bool:
         code = getattr(cls.__new__, "__code__", None)
         plain = cls.__init__ is object.__init__ and not isinstance(cls.__iter__, types.FunctionType)  # type: ignore[misc]
         return plain and code is not None and "_tuple_new" in code.co_names
-    code = getattr(cls.__init__, "__code__", None)  # type: ignore[misc]
-    plain = is_made_empty(cls) and code is not None and code.co_filename == "<string>"
-    return dataclasses.is_dataclass(cls) and plain and member(cls, "__post_init__") is None
+    init = member(cls, "__init__")
+    return dataclasses.is_dataclass(cls) and is_made_empty(cls) and is_generated(init) and not calls_post_init(init)
+
+
+def fields_of_init(cls: Any) -> tuple[str, ...]:
+    """The fields that the ``__init__`` of a dataclass takes."""
+    return tuple(f.name for f in dataclasses.fields(cls) if f.init)
 
 
 def is_by_fields(fn: Any) -> bool:

@@ -18,6 +18,7 @@ from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, S
 from thunkad.analysis.call_sites import of_generator
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.sites import Site
+from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
@@ -408,7 +409,6 @@ class Pull:
 
     def construct(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         """A namedtuple or a dataclass without code of its own; others are refused when a derivative enters them."""
-        import dataclasses
         import inspect
 
         if cls is functools.partial:
@@ -416,8 +416,8 @@ class Pull:
         names = getattr(cls, "_fields", None)
         if cls is types.SimpleNamespace and not args:
             return cls(**kwargs), lambda bar: (NO_TANGENT, [], {k: entry(unthunk(bar), k) for k in kwargs})
-        if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
-            names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
+        if names is None and makes_itself(cls):
+            names = fields_of_init(cls)
         if names is None:
             if not _carries(args) and not _carries(tuple(kwargs.values())):
                 return cls(*args, **kwargs), lambda value_bar: _nothing(args)

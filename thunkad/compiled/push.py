@@ -14,6 +14,7 @@ import numpy as np
 
 from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.sites import weaken
+from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import MANAGING, stands_for
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
@@ -269,14 +270,12 @@ class Push:
 
     def construct(self, cls: type, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         """A partial, a namedtuple or a dataclass without code of its own."""
-        import dataclasses
-
         if cls is functools.partial:
             fn, *rest = args
             return functools.partial(fn, *rest, **kwargs), partial_dot(fn, arg_dots[0], arg_dots[1:], kwarg_dots)
         names = getattr(cls, "_fields", None)
-        if names is None and dataclasses.is_dataclass(cls) and "__post_init__" not in cls.__dict__:
-            names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
+        if names is None and makes_itself(cls):
+            names = fields_of_init(cls)
         if names is None and is_made_by_init(cls):
             made: Any = object.__new__(cls)
             made_dot = Tangent(cls)
