@@ -161,7 +161,9 @@ def differentiable(f: F) -> F:
 def _named(f: Any, what: str, derivative: Callable[..., Any]) -> Callable[..., Any]:
     name = getattr(f, "__name__", type(f).__name__)
     derivative.__name__ = f"{what}({name})"
-    if derivative.__module__ != qualified_name.__module__:
-        derivative.__qualname__ = derivative.__name__
+    if derivative.__module__ != qualified_name.__module__:  # what is not found by name says of what it is
+        derivative.__qualname__ = f"{what}({getattr(f, '__qualname__', name)})"
+        if hasattr(f, "__qualname__"):
+            derivative.__module__ = getattr(f, "__module__", None) or derivative.__module__
     derivative.__doc__ = f"{what} of {name}."
     return derivative

@@ -22,6 +22,7 @@ from thunkad.compiled.where import annotate
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
 from thunkad.kinds.lattice import Instance, Kind, Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.lifetimes import attached, carries
 from thunkad.records import record
 from thunkad.tangents import unthunk
 
@@ -324,7 +325,13 @@ def _of_library(general: OfLibrary) -> Callable[..., Any]:
     """A function that has an entrance for each number of arguments that it is called with, or for the only one."""
     only = parameters_of(general.f)
     if only is not None:
-        return Entrance(root_of(general.f), 0, general, stand_in(*only)).function(())
+        root = root_of(general.f)
+        asked = general.product, _hashable(general.argnums), _hashable(general.argnames), general.has_aux
+        with root.lock:
+            if asked not in root.entries:
+                entrance = Entrance(root, 0, general, stand_in(*only))
+                root.entries[asked] = entrance, _named(entrance.function(()), general)
+        return root.entries[asked][1]  # type: ignore[no-any-return]
     by_count: dict[int, Any] = {}
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
@@ -371,12 +378,23 @@ def _entered(general: Gradient, fixed: tuple[Any, ...]) -> Callable[..., Any]:
         found = root.entries.get(asked)
         if found is None:
             entrance = Entrance(root, general.skip, general)
-            found = root.entries[asked] = entrance, None if fixed else entrance.function(())
-            name = qualified_name(general.f, general.product, general.argnums, general.argnames, general.has_aux)
-            if not fixed and name is not None:
-                found[1].__module__, found[1].__qualname__ = qualified_name.__module__, name
+            found = root.entries[asked] = entrance, None if fixed else _named(entrance.function(()), general)
     entrance, function = found
+    if fixed and carries(fixed[0]):  # a class method: always the same function, too
+        known = attached(fixed[0])
+        if known.get((entrance, root)) is None:
+            known[entrance, root] = _named(entrance.function(fixed), general, fixed[0])
+        return known[entrance, root]  # type: ignore[no-any-return]
     return function or entrance.function(fixed)
+
+
+def _named(function: Any, general: Gradient, owner: type | None = None) -> Any:
+    """``function`` with a name that it is found by, if that can be."""
+    found = general.product, general.argnums, general.argnames, general.has_aux
+    name = qualified_name(general.f, *found, owner)
+    if name is not None:
+        function.__module__, function.__qualname__ = qualified_name.__module__, name
+    return function
 
 
 def _hashable(numbers: Any) -> Any:
