@@ -93,5 +93,12 @@ class NotImplementedDerivativeError(ThunkadError, NotImplementedError):
     """A derivative was asked for that a rule declares as not implemented."""
 
 
+class KeptValueWarning(UserWarning):
+    """A variable that outlives the call was read, but not assigned, by a function that is differentiated.
+
+    What an earlier call has left there counts as a constant, which is wrong if it is a memo.
+    """
+
+
 class StaleRuleWarning(UserWarning):
     """A compiled derivative runs with rules that have changed since; ``refresh()`` rebuilds it."""

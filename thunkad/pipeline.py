@@ -27,6 +27,7 @@ from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
 from thunkad.normal.held_methods import called_by_name
 from thunkad.normal.lower import lower
+from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.normal.versions import version
 from thunkad.records import record
 from thunkad.rules.entry import name_of
@@ -130,18 +131,22 @@ STAGES = (
 BY_NAME = {stage.name: stage for stage in STAGES}
 
 
-def normal_form(fn: Any, attempt: bool = False, careful: bool = False) -> n.Function:
+def normal_form(fn: Any, attempt: bool = False, careful: bool = False, shared: SharedNames = NOTHING) -> n.Function:
     """``fn`` in normal form: through every stage that needs nothing but the function.
 
     ``attempt``: as a function that hands over what it raises, see :mod:`thunkad.normal.attempted`; ``careful``: with
-    ``try`` blocks that are right whatever the functions that they call do, see :mod:`thunkad.normal.guarded`.
+    ``try`` blocks that are right whatever the functions that they call do, see :mod:`thunkad.normal.guarded`;
+    ``shared``: with variables that it shares with others in objects, see :mod:`thunkad.normal.shared_names`.
     """
     with deep_recursion():
         form = fn
         for stage in STAGES:
             if stage.run is None:
                 break
-            form = _normal(form, careful) if stage.run is _normal else stage.run(form)
+            if stage.run is lower:
+                form = lower(form, shared)
+            else:
+                form = _normal(form, careful) if stage.run is _normal else stage.run(form)
             if attempt and stage.name == "exits":
                 form = attempted(form)
             reached(stage.name, form)

@@ -58,14 +58,8 @@ SECOND_ORDER_LIMITS = (
 FORWARD_LIMITS = (
     SecondOrderLimit(
         "Functions found only when the code runs that change what they are given",
-        ("calls-partial_mutating", "calls-unknown_function"),
+        ("calls-partial_mutating", "calls-unknown_function", "calls-map_mutating"),
         "found only when the code runs, changes its argument",
         "Call the function by its name.",
-    ),
-    SecondOrderLimit(
-        "`map` over a list with a function that changes its items",
-        ("calls-map_mutating",),
-        "iterating in this way over a value that the loop changes",
-        "Write the loop.",
     ),
 )

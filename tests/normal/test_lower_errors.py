@@ -18,7 +18,6 @@ REFUSED = {
     "super": ("def f(self):\n    return [super().f() for x in self]", 2),
     "locals": ("def f(x):\n    return locals()", 2),
     "eval": ("def f(x):\n    return eval('x')", 2),
-    "delete_captured": ("def f(x):\n    g = [lambda: x]\n    del x\n    return g", 3),
     "async_comprehension": ("def f(x):\n    g = 1\n    return [y async for y in x]", 3),
 }
 

@@ -35,20 +35,3 @@ def test_derivatives_and_what_the_module_holds(name: str) -> None:
     f = Program(text, args).build()
     assert np.isclose(ad.jvp(f, args, (1.0, None)[: len(args)])[1], expected)
 
-
-REFUSED = {
-    "callee_reads": "G = 1.0\ndef h(x): return x * G\ndef f(x):\n global G\n G = x * x\n return h(x)",
-    "callee_writes": "G = 1.0\ndef h(x):\n global G\n G = x\n return x\ndef f(x):\n global G\n G = x * x\n return h(x) * G",
-    "caller_reads": "G = 1.0\ndef h(x):\n global G\n G = x * x\n return x\ndef f(x):\n y = h(x)\n return y * G",
-    "caller_read_before": "G = 1.0\ndef h(x):\n global G\n G = x * x\n return x\ndef f(x):\n y = x * G\n return y * h(x)",
-    "recursion": "G = 0.0\ndef f(x, n=2):\n global G\n G = G + x\n return G if n == 0 else f(x, n - 1) * G",
-    "deep": "G = 0.0\ndef k(x): return x * G\ndef h(x): return k(x) * 2.0\ndef f(x):\n global G\n G = x\n return h(x)",
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_second_function_that_uses_the_variable_is_named(name: str) -> None:
-    f = Program(REFUSED[name], ()).build()
-    for take in (lambda: ad.grad(f)(2.0), lambda: ad.jvp(f, (2.0,), (1.0,))):
-        with pytest.raises(ad.ThunkadError, match="global variable 'G'"):
-            take()

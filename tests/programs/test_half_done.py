@@ -324,6 +324,96 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
             a = A(x)
             return a.square * a.square * a.x
     """),
+    "setter": (X, """
+        class Box:
+            def __init__(self, x): self.held = x
+            @property
+            def value(self): return self.held
+            @value.setter
+            def value(self, y):
+                self.held = y * y
+                if y > 1.0: raise ValueError
+                self.held = self.held * 3
+        def f(x):
+            box, t = Box(x), 0.0
+            for k in range(3):
+                try:
+                    box.value = x * 0.6 * k
+                    t = t + box.value
+                except ValueError:
+                    t = t * box.value + x
+            return box.value + t
+    """),
+    "operator_in_place": (X, """
+        class V:
+            def __init__(self, a): self.a = a
+            def __iadd__(self, o):
+                self.a = self.a * o
+                if o > 1: raise ValueError
+                return self
+        def f(x):
+            v = V(x)
+            try: v += x
+            except ValueError: pass
+            return v.a
+    """),
+    "item": (X, """
+        class V:
+            def __init__(self, a): self.a = [a, a]
+            def __setitem__(self, k, o):
+                self.a[k] = self.a[k] * o
+                if o > 1: raise ValueError
+        def f(x):
+            v = V(x)
+            try:
+                v[0] = x / 2
+                v[1] = x
+                v[0] = x
+            except ValueError: pass
+            return v.a[0] + v.a[1] * x
+    """),
+    "nested_function": (X, """
+        def f(x):
+            a = [x, x]
+            def g(y):
+                a[0] = a[0] * y
+                if y > 1: raise ValueError
+                a[1] = y
+            gs = [g]
+            try: g(x)
+            except ValueError: pass
+            return a[0] + a[1] * x
+    """),
+    "nested_function_rebinds": (X, """
+        def f(x):
+            b = x
+            def g(y):
+                nonlocal b
+                b = b * y
+                for k in range(3):
+                    b = b + y
+                    if k == 1 and y > 1: raise ValueError
+                b = b * b
+                return b
+            gs = [g]
+            try: z = g(x)
+            except ValueError: z = b
+            return z * b
+    """),
+    "nested_function_of_arrays": (X, """
+        def f(x):
+            a = np.array([x, x])
+            def g(y):
+                nonlocal a
+                a *= y
+                a = a * 2
+                if y > 1: raise ValueError
+                a[1] = y
+            gs = [g]
+            try: g(x)
+            except ValueError: pass
+            return a[0] + a[1] * x
+    """),
 }  # fmt: skip
 
 

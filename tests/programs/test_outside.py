@@ -24,7 +24,19 @@ REFUSED = {
     "buffer": ("BUF", "BUF = np.zeros(3)\ndef f(x):\n BUF[:] = x * x\n return np.sum(BUF * x)"),
     "buffer_as_out": ("BUF", "BUF = np.zeros(())\ndef f(x):\n np.multiply(x, x, out=BUF)\n return np.sum(BUF * x)"),
     "passed_on": ("ST", "ST = {}\ndef put(d, k, v): d[k] = v\ndef get(d, k): return d[k]\ndef f(x):\n put(ST, 'a', x * x)\n return get(ST, 'a') * x"),
-    "variable": ("global variable 'S'", "S = 1.0\ndef put(y):\n global S\n S = y * y\ndef f(x):\n put(x)\n return S * x"),
+    "memo_of_a_class_by_cls": ("memo", "class C:\n memo = {}\n @classmethod\n def sq(cls, x):\n  if x not in cls.memo: cls.memo[x] = x * x\n  return cls.memo[x]\ndef f(x): return C.sq(x) * x"),
+    "memo_of_a_class_by_super": ("memo", "class B:\n memo = {}\nclass C(B):\n def sq(self, x):\n  if x not in super().memo: super().memo[x] = x * x\n  return super().memo[x]\nc = C()\ndef f(x): return c.sq(x) * x"),
+    "memo_in_a_default_object": ("memo", "from dataclasses import dataclass\nclass Memo: x = v = None\n@dataclass\nclass D:\n a: float\n memo: Memo = Memo()\n def sq(self):\n  if self.memo.x != self.a:\n   self.memo.x = self.a\n   self.memo.v = self.a * self.a\n  return self.memo.v\nD.__hash__ = None\ndef f(x): return D(x).sq() * x"),
+    "memo_of_a_bound_method": ("sq_owner.m", "class K:\n def __init__(self): self.m = {}\n def sq(self, x):\n  if x not in self.m: self.m[x] = x * x\n  return self.m[x]\nsq = K().sq\ndef f(x): return sq(x) * x"),
+    "memo_in_a_tuple": ("STATE", "STATE = ({},)\ndef f(x):\n if x not in STATE[0]: STATE[0][x] = x * x\n return STATE[0][x] * x"),
+    "memo_returned": ("M", "M = {}\ndef store(): return M\ndef f(x):\n m = store()\n if x not in m: m[x] = x * x\n return m[x] * x"),
+    "memo_found_late": ("MEMO", "MEMO = {}\ndef sq(x):\n if x not in MEMO: MEMO[x] = x * x\n return MEMO[x]\nfs = [sq]\ndef f(x): return fs[0](x) * x"),
+    "memo_in_an_object_in_a_list": ("L", "class O: x = v = None\nL = [O()]\ndef f(x):\n o = L[0]\n if o.x != x:\n  o.x = x\n  o.v = x * x\n return o.v * x"),
+    "memo_in_slots": ("s.", "class S: __slots__ = ('x', 'v')\ns = S()\ns.x = None\ndef f(x):\n if s.x != x:\n  s.x = x\n  s.v = x * x\n return s.v * x"),
+    "memo_in_an_object_of_a_variable": ("S", "S = None\nclass St: x = v = None\ndef init():\n global S\n if S is None: S = St()\ndef f(x):\n init()\n if S.x != x:\n  S.x = x\n  S.v = x * x\n return S.v * x"),
+    "property": ("c.x", "class C:\n @property\n def sq(self): return self.x * self.x\nc = C()\nc.x = 2.0\ndef f(x):\n c.x = x\n return c.sq * x"),
+    "cached_property": ("c", "from functools import cached_property\nclass C:\n @cached_property\n def sq(self): return self.x * self.x\nc = C()\nc.x = 2.0\ndef f(x):\n c.x = x\n return c.sq * x"),
+    "getattr_and_setattr": ("s.", "class S: x = v = None\ns = S()\ndef f(x):\n if getattr(s, 'x') != x:\n  setattr(s, 'x', x)\n  setattr(s, 'v', x * x)\n return getattr(s, 'v') * x"),
 }  # fmt: skip
 
 
@@ -47,6 +59,8 @@ FINE: dict[str, tuple[tuple[Any, ...], str]] = {
     "counter": ((1.5,), "class C: n = 0\nc = C()\ndef h(y):\n c.n += 1\n return y * y * c.n / c.n\ndef f(x): return h(x) * h(x)"),
     "table": ((1.5,), "T = {'a': 2.0}\nW = np.arange(3.0)\ndef f(x):\n l = [W, x * W]\n l.append(W * T['a'])\n l[0] = l[0] * x\n return np.sum(sum(l))"),
     "memo_of_the_call": ((1.5,), "def h(n, x, memo):\n if n not in memo: memo[n] = x if n < 2 else h(n - 1, x, memo) * x\n return memo[n]\ndef f(x): return h(4, x, {})"),
+    "cached_method": ((1.5,), "from functools import lru_cache\nclass C:\n @lru_cache(None)\n def sq(self, x): return x * x\nc = C()\ndef f(x): return c.sq(x) * x"),
+    "cached_property": ((1.5,), "from functools import cached_property\nclass C:\n def __init__(self, x): self.x = x\n @cached_property\n def sq(self): return self.x * self.x\ndef f(x):\n c = C(x)\n return c.sq * c.sq * x"),
     "cached": ((1.5,), "from functools import cache\n@cache\ndef h(a): return a * a\ndef f(x): return h(x) * x"),
 }  # fmt: skip
 

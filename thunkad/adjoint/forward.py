@@ -40,7 +40,6 @@ from thunkad.kinds.lattice import PY_INT, Kind, Known, Opaque, Tuple, is_iterabl
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
-from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import originals
 from thunkad.runtime.untouched import untouched
@@ -48,7 +47,6 @@ from thunkad.runtime.untouched import untouched
 ORIGINALS = n.Ref("originals", originals)
 CHECKED = "iter"  # of a loop: that its iterable is one has to be checked even if its body has nothing to do
 CHECK_ELEMENTS = n.Ref("check_elements", check_elements)
-IN_ONE_GO = n.Ref("in_one_go", in_one_go)
 DISPLAYS = (n.TupleExpr, n.ListExpr, n.DictExpr)
 UNTOUCHED = n.Ref("untouched", untouched)
 
@@ -67,7 +65,9 @@ class Callees(Protocol):
     ) -> tuple[n.Ref, n.Ref, frozenset[str], bool]: ...
     def differentiated(self, resolved: Resolved, wanted: tuple[str, ...]) -> None: ...
     def stops_half_way(self, site: Site, owner: Any) -> bool: ...
-    def attempted_pair(self, site: Site, demand: tuple[str, ...], sharing: Sharing) -> tuple[n.Ref, n.Ref]: ...
+    def attempted_pair(
+        self, site: Site, demand: tuple[str, ...], sharing: Sharing, owner: Any
+    ) -> tuple[n.Ref, n.Ref]: ...
     def operator_site(self, op: str, args: tuple[n.Expr, ...], kinds: tuple[Kind, ...]) -> Site: ...
     def call_site(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Site: ...
     def pull(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref: ...
@@ -414,9 +414,8 @@ class Forward:
         except NoRuleError as error:
             raise error.at(self.resolved.place(s.line)) from None
         partial = bool(self.tries) and takes_shadows and self.callees.stops_half_way(site, self.resolved.owner)
-        attempted = partial and site.how != "lifted" and type(getattr(self.current, "value", None)) is n.Call
-        if attempted:
-            forward, reverse = self.callees.attempted_pair(site, demand, sharing)
+        if partial:
+            forward, reverse = self.callees.attempted_pair(site, demand, sharing, self.resolved.owner)
         saved = self.names.new(f"{target}_saved")
         in_shadows = shadowed.union(sharing.shared)
         bound = [
@@ -437,13 +436,10 @@ class Forward:
         self.mutation.receive(s.line, [e for p, e in bound if p in demand and p in shadowed], steps)
         call = reverse, (n.Name(saved),)
         step = OutlinedStep(s.line, target, call, places, kinds, site, takes, False, takes, captured is not None)
-        if attempted:
+        if partial:
             attempt(self, s, step, forward, args, saved, out, steps)
             return
-        call_half: n.Expr = n.Call(forward, args)
-        if partial:
-            call_half = n.Call(IN_ONE_GO, (n.Const(name_of(site.callee)), forward, *args))
-        out.append(n.Unpack((target, saved), call_half, line=s.line, site=site))
+        out.append(n.Unpack((target, saved), n.Call(forward, args), line=s.line, site=site))
         steps.steps.append(step)
 
     # ------------------------------------------------------------ what is refused

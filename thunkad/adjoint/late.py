@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.adjoint.steps import Block, DisplayStep, FieldStep, OutlinedStep
-from thunkad.analysis.aliases import foreseen
+from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN
 from thunkad.records import replace
+from thunkad.runtime.using import using
+
+USING = n.Ref("using", using)
 
 
 def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], steps: Block) -> None:
@@ -46,6 +49,7 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
     else:
         fresh = None
     which = n.TupleExpr(tuple(w for _, w in wanted))
+    callee = _using(fw, site, callee, shared)
     out.append(
         n.Unpack(
             (target, pullback),
@@ -75,8 +79,14 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
 def writes_shadowed(fw: Any, site: Site) -> bool:
     """Whether a callee found at run time may write into memory that is shadowed."""
     callee = (site.callee,) if isinstance(site.callee, (n.Name, n.Attr)) else ()
-    operands = (*callee, *site.args, *(v for _, v in site.kwargs))
+    operands = (*callee, *site.args, *(v for _, v in site.kwargs), *(e for _, e in site.bound))
     return foreseen(fw.resolved, site) and any(i in fw.mutation.shadowed for a in operands for i in walk.names(a))
+
+
+def _using(fw: Any, site: Site, callee: n.Expr, shared: bool) -> n.Expr:
+    """``callee``, with the variables that functions share."""
+    given = tuple(map(n.Name, variables_of(fw.resolved, site))) if shared else ()
+    return n.Call(USING, (callee, *given)) if given else callee
 
 
 def _held(fw: Any, s: n.Assign, callee: n.Attr, out: list[n.Stmt], steps: Block) -> n.Name:
@@ -114,7 +124,8 @@ def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullb
             steps.steps.append(DisplayStep(s.line, name, display))
     given = (args_display, kwargs_display, n.Name(target), *((callee,) if isinstance(callee, (n.Name, n.Attr)) else ()))
     kept = any(fw.mutation.may_change(fw.current, e) for e in given)
-    call = n.Call(fw.callees.pull_packed(kept, shared, bool(fw.tries)), (callee, n.Name(args), n.Name(kwargs)))
+    called = _using(fw, site, callee, shared)
+    call = n.Call(fw.callees.pull_packed(kept, shared, bool(fw.tries)), (called, n.Name(args), n.Name(kwargs)))
     out.append(n.Unpack((target, pullback), call, line=s.line))
     operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
     if type(callee) is n.Name:

@@ -36,10 +36,13 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.operators import INPLACE_FUNCTION
 from thunkad.kinds.results import binary, element
+from thunkad.kinds.variables import is_variable
+from thunkad.runtime.attributes import check_delete
 from thunkad.runtime.shadows import shallow, then
 from thunkad.runtime.sharing import must_be_array
 
 THEN = n.Ref("then", then)
+CHECK_DELETE = n.Ref("check_delete", check_delete)
 MUST_BE_ARRAY = n.Ref("must_be_array", must_be_array)
 
 
@@ -188,7 +191,10 @@ class Mutation(Writers, Containers, Accessors, Calls):
             self.change(s, None, s.target.value, "__delitem__", (s.target.index,), (), out, steps)
             return True
         if t is n.Delete and type(s.target) is n.Attr and self.is_shadowed(s.target.value):
-            raise self.fw.unsupported(s, "del of an attribute of an object that is differentiated")
+            if not is_variable(self.kind(s.target.value)):
+                out.append(n.Effect(n.Call(CHECK_DELETE, (s.target.value, n.Const(s.target.name))), line=s.line))
+            out.append(self.fw.copy(s))  # it is read again only once it was set again: there is nothing to reverse
+            return True
         if t in (n.Effect, n.Assign) and self.unseen(s, out, steps):
             return True
         if t is n.Effect and type(s.value) is n.Call:

@@ -28,6 +28,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
+from thunkad.kinds.variables import is_shared
 from thunkad.records import field, record, replace
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
@@ -276,6 +277,7 @@ class _Finder:
 
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
+        self.through_variables(s)
         handed_on = self.residuals.flows(s)
         if handed_on is not None:
             for target, names in handed_on:
@@ -302,6 +304,16 @@ class _Finder:
                 self.link(root, self.memory(s.value))
         elif t is n.Effect and type(s.value) is n.Call:
             self.effect(s.value, self.resolved.sites.get(id(s)))
+
+    def through_variables(self, s: n.Stmt) -> None:
+        """A callee may put what it is given into variables that functions share, and return what is in them."""
+        site = self.resolved.sites.get(id(s))
+        shared = [i for i in variables_of(self.resolved, site) if i not in self.without]
+        if shared and site is not None:
+            given = [i for _, a in site.bound for i in self.memory(a)]
+            given += [i for a in (*site.args, *(v for _, v in site.kwargs)) for i in self.memory(a)]
+            for other in (*given, *(x for x in walk.writes(s) if x not in self.without)):
+                self.aliases.union(shared[0], other)
 
     def effect(self, e: n.Call, site: Site | None) -> None:
         """A call may put what it is given into what it is given."""
@@ -414,11 +426,19 @@ class _Finder:
         if foreseen(self.resolved, site):
             callee = (site.callee,) if isinstance(site.callee, (n.Name, n.Attr)) else ()
             out += [i for a in (*callee, *site.args, *(v for _, v in site.kwargs)) for i in self.memory(a)]
+            out += variables_of(self.resolved, site)
         return out
 
     def mutates(self, site: Site) -> frozenset[str]:
         self.aliases.rests_on_callees = True
         return self.resolved.mutated_params(site) if self.resolved.mutated_params is not None else frozenset()
+
+
+def variables_of(resolved: Resolved, site: Site | None) -> list[str]:
+    """The variables that functions share, as far as they are handed to what is called."""
+    if site is None or not site.bound:
+        return []
+    return [e.id for _, e in site.bound if type(e) is n.Name and is_shared(resolved.kind(e))]
 
 
 def is_opaque(site: Site) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import types
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from thunkad.analysis.binding import bind_call, bind_lifted
 from thunkad.analysis.constructors import init_of, is_generated, is_made_empty
 from thunkad.analysis.pasted import pasted_kind
+from thunkad.analysis.shared_attributes import imported
 from thunkad.analysis.sites import Context, Site, weaken
 from thunkad.analysis.special import (
     BY_METHOD,
@@ -128,6 +130,11 @@ class CallSites:
                 site = Site(how, callee.function, args=args, kwargs=kwargs, kinds=kinds, result=result)
                 return self.site(s, site)
             return self.looked_up(s, callee.function, args, kwargs, kinds, None)
+        if isinstance(callee, Method) and type(e.func) is n.Global:
+            method = self.context.global_value(self.owner, e.func.id)
+            if isinstance(method, types.MethodType) and not isinstance(callee.owner, (Num, Known)):
+                args, kinds = (n.Ref(f"{e.func.id}_owner", method.__self__), *args), (callee.owner, *kinds)
+                return self.looked_up(s, callee.function, args, kwargs, kinds, None)
         if isinstance(callee, Method) and type(e.func) is n.Attr and not isinstance(callee.owner, Known):
             function = callee.function
             if isinstance(callee.owner, Num):
@@ -163,6 +170,9 @@ class CallSites:
             method = own_method(kinds[0], BY_METHOD[callee.value])
             if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
                 return self.looked_up(s, method, args, (), kinds, None)
+        if type(e.func) is n.Ref and e.func.value is importlib.import_module and self.variables():
+            module = imported(getattr(args[0], "value", None))
+            return self.site(s, Site("constant", e.func.value, args=args, kwargs=kwargs, kinds=kinds, result=module))
         if isinstance(callee, Known):
             written, callee = callee.value, Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
@@ -202,6 +212,8 @@ class CallSites:
             return self.dynamic(s, e.func, args, kwargs, kinds)
         kinds = self.context.bounded(closure.function, tuple(self.known(a) for _, a in bound))
         if closure.function.checkpoint:
+            if self.variables():
+                self.context.refuse_use(closure.function, self.owner, kinds)
             again = self.context.run_again(closure.function, self.owner)
             result = self.context.result_kind(again, kinds)
             return self.site(s, Site("inside", again, args=tuple(args), kinds=kinds, result=result, bound=bound))
@@ -273,7 +285,19 @@ class CallSites:
             return False
         site.how, site.result, site.bound = "construct", Instance(cls), bound
         site.kinds = (Instance(cls), *(self.known(e) for _, e in bound[1:]))
+        self.hand_variables(site, init)
         return True
+
+    def hand_variables(self, site: Site, fn: Any) -> None:
+        """Pass the variables that functions share to ``fn``, if they are there."""
+        given = self.variables()
+        if given:
+            site.bound += tuple(zip(self.context.variable_params(fn), given))
+            site.kinds += self.context.variable_kinds()
+
+    def variables(self) -> tuple[n.Expr, ...]:
+        """The variables that functions share, in order; none where no function has been handed any."""
+        raise NotImplementedError
 
     def look_inside(self, s: n.Stmt, site: Site, body: Any) -> None:
         if reason_for(body) is not None:
@@ -300,6 +324,8 @@ class CallSites:
             if nested.how == "inside":
                 site.callee, site.bound = nested.callee, nested.bound
                 site.kinds = tuple(self.known(e) for _, e in nested.bound)
+                if self.variables():
+                    self.context.refuse_use(nested.callee, self.owner, site.kinds)
                 site.result = self.context.result_kind(nested.callee, site.kinds)
             return
         if not isinstance(body, types.FunctionType):
@@ -309,6 +335,7 @@ class CallSites:
                 if bound is not None:
                     site.how, site.callee, site.bound = "inside", method, bound
                     site.kinds = (Instance(type(body)), *(self.known(e) for _, e in bound[1:]))
+                    self.hand_variables(site, method)
                     site.result = self.context.result_kind(method, site.kinds)
                     return
             python = isinstance(body, type) or isinstance(method, types.FunctionType)
@@ -332,8 +359,9 @@ class CallSites:
         site.how, site.callee, site.bound = "inside", body, bound
         if len(site.args) + len(site.kwargs) < len(bound):
             self.context.left_to_defaults(body)
-        site.kinds = kinds = self.context.bounded(body, tuple(self.known(e) for _, e in bound))
-        site.result = self.context.result_kind(body, kinds)
+        site.kinds = self.context.bounded(body, tuple(self.known(e) for _, e in bound))
+        self.hand_variables(site, body)
+        site.result = self.context.result_kind(body, site.kinds)
         site.why = self.context.given_up(body)
         if site.why is not None:
             site.how, site.result = "missing", UNKNOWN

@@ -57,7 +57,5 @@ class _Changed(_Written):
         self.given = {self.aliases.find(x) for x in concerned} - own
 
     def calls(self, s: n.Stmt) -> bool:
-        call = type(s) in (n.Assign, n.Effect, n.Unpack) and type(s.value) is n.Call  # type: ignore[attr-defined]
         site = self.resolved.sites.get(id(s))
-        ours = site is not None and site.how in ("inside", "lifted", "construct")
-        return call and ours and self.shows(s)
+        return site is not None and site.how in ("inside", "lifted", "construct") and self.shows(s)

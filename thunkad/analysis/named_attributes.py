@@ -8,6 +8,7 @@ is not known here they are calls of ``getattr`` and ``setattr``, which are decid
 from __future__ import annotations
 
 import builtins
+import types
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -52,7 +53,7 @@ class _Plain:
         self.once = {x for x, count in writes.items() if count == 1}
         self.names = Names(walk.taken_names(function))
         self.texts: dict[str, str] = {}  # names of texts that are put together
-        self.dicts: dict[str, n.Name] = {}  # names of the dictionaries of attributes of what is bound once
+        self.dicts: dict[str, n.Name | n.Global] = {}  # names of the dictionaries of attributes of what is bound once
         self.behind: dict[str, n.Name] = {}  # names of super objects, by which object.__setattr__ is found, of these
 
     def value_of(self, e: n.Expr) -> Any:
@@ -136,15 +137,16 @@ class _Plain:
             self.behind[s.target] = e.args[1]  # type: ignore[assignment]
             return [s]
         called = self.value_of(e.func) if type(e) is n.Call and type(e.func) is n.Global and not e.kwargs else None
-        if called is builtins.vars and len(e.args) == 1 and type(e.args[0]) is n.Name:
+        if called is builtins.vars and len(e.args) == 1 and (type(e.args[0]) is n.Name or self.is_module(e.args[0])):
             s = replace(s, value=n.Attr(e.args[0], "__dict__"))
         elif called is builtins.getattr and len(e.args) in (2, 3):
             return self.getting(s, *e.args)
         e = s.value
-        if type(e) is n.Attr and e.name == "__dict__" and type(e.value) is n.Name and e.value.id in self.once:
-            if s.target in self.once:
-                self.dicts[s.target] = e.value
-            return [s]
+        if type(e) is n.Attr and e.name == "__dict__":
+            if (type(e.value) is n.Name and e.value.id in self.once) or self.is_module(e.value):
+                if s.target in self.once:
+                    self.dicts[s.target] = e.value  # type: ignore[assignment]
+                return [s]
         return self.whole(s)
 
     def whole(self, s: Any, place: str = "value") -> list[Any]:
@@ -172,6 +174,9 @@ class _Plain:
         call = n.Call(n.Ref("own_dict", own_dict), (self.dicts[name],))
         return n.Assign(self.names.new("attributes"), call, line=line)
 
+    def is_module(self, e: n.Expr) -> bool:
+        return type(e) is n.Global and isinstance(self.value_of(e), types.ModuleType)
+
     def has(self, s: n.Assign, e: n.Compare) -> list[n.Stmt]:
         """``name in x.__dict__``"""
         call = n.Call(n.Ref("has_own", has_own), (self.dicts[e.right.id], e.left))  # type: ignore[union-attr]
@@ -182,7 +187,7 @@ class _Plain:
 
     def getting(self, s: n.Assign, x: n.Expr, key: n.Expr, default: n.Expr | None = None) -> list[n.Stmt]:
         name = self.value_of(key)
-        if not isinstance(name, str) or not name.isidentifier() or type(x) is not n.Name:
+        if not isinstance(name, str) or not name.isidentifier() or not (type(x) is n.Name or self.is_module(x)):
             return [s]
         plain = replace(s, value=n.Attr(x, name))
         if default is None:
@@ -204,7 +209,9 @@ class _Plain:
         if not (by_object or self.value_of(func) is setattr) or len(e.args) != 3 or e.kwargs:
             return None
         name = self.value_of(e.args[1])
-        if not isinstance(name, str) or not name.isidentifier() or type(e.args[0]) is not n.Name:
+        if not isinstance(name, str) or not name.isidentifier():
+            return None
+        if type(e.args[0]) is not n.Name and not self.is_module(e.args[0]):
             return None
         return n.Attr(e.args[0], name), e.args[2], by_object
 
@@ -219,7 +226,7 @@ class _Plain:
         found = next(cls for cls in mro[mro.index(start) + 1 :] if "__setattr__" in cls.__dict__)
         return found is object and e.args[1].id in self.once
 
-    def owner_of(self, e: n.Index) -> n.Name | None:
+    def owner_of(self, e: n.Index) -> n.Name | n.Global | None:
         """The object in whose dictionary of attributes ``e`` is a place."""
         return self.dicts.get(e.value.id) if type(e.value) is n.Name else None
 

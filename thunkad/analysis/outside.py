@@ -8,7 +8,9 @@ of it.  Callees are looked into: the spots of their parameters become those of t
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -18,17 +20,21 @@ import numpy as np
 from thunkad.analysis.activity import varied_names
 from thunkad.analysis.aliases import VIEWS, has_memory
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.special import Super
 from thunkad.analysis.writing import MUTATING_METHODS, first_is_written, is_numpy, out_operands
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Instance, Num, Unknown
+from thunkad.kinds.lattice import Instance, Known, Num, Unknown
+from thunkad.kinds.variables import is_shared
+from thunkad.normal.lower_statements import IMPORT
 from thunkad.records import field, record
+from thunkad.runtime.variables import Variable
 
 _IMMUTABLE = (
     int, float, complex, str, bytes, bool, type(None), np.generic, types.ModuleType, types.BuiltinFunctionType,
-    np.ufunc,
-    tuple, frozenset, range, slice,
+    np.ufunc, Variable,
+    frozenset, range, slice,
 )  # fmt: skip
 _CODE = (types.FunctionType, type)
 _READ_TOO = frozenset(("pop", "popitem", "setdefault"))
@@ -65,6 +71,7 @@ class Traffic:
     overwrites: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
     reads: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
     returns: set[Spot] = field(default_factory=set)
+    variables: set[Any] = field(default_factory=set)  # classes of shared variables that are assigned such values
 
     def clash(self) -> tuple[Spot, Place, Place] | None:
         """Something outside that is written and read: what, and where."""
@@ -96,6 +103,16 @@ def traffic(resolved: Resolved, wanted: frozenset[str], value_of: Callable[[str]
     return scan.found
 
 
+def is_data(held: Any) -> bool:
+    """Whether what a class holds is an object that its objects share, and not code."""
+    if isinstance(held, (list, dict, set, np.ndarray)):
+        return True
+    code = isinstance(held, (*_CODE, *_IMMUTABLE, tuple, property, classmethod, staticmethod)) or hasattr(
+        held, "__get__"
+    )
+    return not code and isinstance(getattr(held, "__dict__", None), dict)
+
+
 class _Scan:
     def __init__(self, resolved: Resolved, wanted: frozenset[str], value_of: Any, inner: Any) -> None:
         self.resolved, self.value_of, self.inner = resolved, value_of, inner
@@ -103,11 +120,12 @@ class _Scan:
         self.found = Traffic()
         self.line = resolved.function.line
         self.objects: dict[int, Any] = {}
+        self.imported: dict[str, Any] = {}  # modules that the function itself imports, by their names in it
         self.held: dict[str, set[Spot]] = {}  # what the items of a display lead to
         function = resolved.function
         self.spots: dict[str, set[Spot]] = {}
         for p in (*function.captures, *(p.name for p in function.params)):
-            if has_memory(resolved.kind(n.Name(p))):
+            if has_memory(resolved.kind(n.Name(p))) and not is_shared(resolved.kind(n.Name(p))):
                 self.spots[p] = {Spot("parameter", p, p)}
 
     # ------------------------------------------------------------ what leads where
@@ -120,23 +138,40 @@ class _Scan:
             return self.free(e.id)
         if t is n.Ref:
             return self.object(e.value, e.name)
+        if t is n.Attr and self.is_variable(e):  # what is in it
+            cls = self.resolved.kind(e.value).cls
+            return {Spot("object", id(cls), cls.label)}
         if t is n.Attr:
-            if type(e.value) in (n.Global, n.Ref):
-                owner = self.value(e.value)
+            if type(e.value) in (n.Global, n.Ref) or (type(e.value) is n.Name and e.value.id in self.imported):
+                owner = self.imported[e.value.id] if type(e.value) is n.Name else self.value(e.value)
                 if isinstance(owner, types.ModuleType):
                     return self.object(getattr(owner, e.name, None), e.name)
             held = self.in_class(e)
-            shared = self.object(held, e.name) if isinstance(held, (list, dict, set, np.ndarray)) else set()
-            return shared | {spot.at(e.name) for spot in self.of(e.value)}
+            shared = self.object(held, e.name) if is_data(held) else set()
+            owners = self.of(e.value)
+            if isinstance(held, functools.cached_property):
+                return owners  # computed from what the object holds
+            return shared | {spot.at(e.name) for spot in owners}
         if t is n.Index:
             return self.of(e.value)
         if t is n.Star:
             return self.of(e.value)
         return set()
 
+    def is_variable(self, e: n.Expr) -> bool:
+        """Whether this is a variable that functions share."""
+        return type(e) is n.Attr and is_shared(self.resolved.kind(e.value))
+
     def in_class(self, e: n.Attr) -> Any:
-        """What the class of an object holds under that name."""
+        """What the class of an object, or a class, holds under that name."""
         kind = self.resolved.kind(e.value)
+        if type(e.value) in (n.Global, n.Ref):
+            owner = self.value(e.value)
+            return inspect.getattr_static(owner if isinstance(owner, type) else type(owner), e.name, None)
+        if isinstance(kind, Known) and isinstance(kind.value, type):
+            return inspect.getattr_static(kind.value, e.name, None)
+        if isinstance(kind, Super):
+            return kind.method(e.name)
         return inspect.getattr_static(kind.cls, e.name, None) if isinstance(kind, Instance) else None
 
     def value(self, e: n.Expr) -> Any:
@@ -155,6 +190,8 @@ class _Scan:
         return found
 
     def object(self, value: Any, label: str) -> set[Spot]:
+        if isinstance(value, tuple):
+            return set().union(*(self.object(v, label) for v in value))
         if isinstance(value, _IMMUTABLE):
             return set()
         self.objects[id(value)] = value
@@ -162,6 +199,8 @@ class _Scan:
 
     def link(self, s: n.Stmt) -> None:
         t = type(s)
+        if t is n.Assign and type(s.value) is n.Call and s.value.func == IMPORT and type(s.value.args[0]) is n.Const:
+            self.imported[s.target] = sys.modules.get(s.value.args[0].value)
         if t is n.Assign:
             targets, e = (s.target,), s.value
         elif t is n.Unpack:
@@ -234,9 +273,15 @@ class _Scan:
                 self.found.reads.setdefault(spot, self.here())
 
         if type(e) is n.Attr and isinstance(self.in_class(e), (int, float, complex, np.generic)):
-            for cls in self.resolved.kind(e.value).cls.__mro__:  # type: ignore[attr-defined]
+            for cls in self.classes(e.value):
                 if e.name in cls.__dict__:
                     self.found.reads.setdefault(Spot("object", id(cls), cls.__name__).at(e.name), self.here())
+
+    def classes(self, e: n.Expr) -> tuple[type, ...]:
+        """The classes in which an attribute of ``e`` is looked for."""
+        kind: Any = self.resolved.kind(e)
+        found = self.value(e) if type(e) in (n.Global, n.Ref) else kind.value if isinstance(kind, Known) else kind.cls
+        return (found if isinstance(found, type) else type(found)).__mro__
 
     def here(self) -> tuple[Any, Place]:
         return self.resolved.owner, self.resolved.place(self.line)
@@ -281,7 +326,12 @@ class _Scan:
             self.value_use(s.value, self.resolved.sites.get(id(s)), s)  # type: ignore[attr-defined]
         elif t is n.Return:
             self.found.returns |= self.of(s.value)
+        elif t in (n.Store, n.Update) and self.is_variable(s.target):
+            self.read(s.value)
+            if self.is_varied(s.value):
+                self.found.variables.add(self.resolved.kind(s.target.value).cls)  # type: ignore[union-attr]
         elif t in (n.Store, n.Update):
+            self.method(self.resolved.sites.get(id(s)))
             self.read(s.value)
             target = s.target if type(s.target) is n.Attr else s.target.value
             self.write(target, s.value)
@@ -296,6 +346,8 @@ class _Scan:
 
     def value_use(self, e: n.Expr, site: Site | None, s: n.Stmt) -> None:
         t = type(e)
+        if t is not n.Call:
+            self.method(site)
         if t is n.Binary:
             self.read(e.left, e.right)
         elif t is n.Inplace:
@@ -319,20 +371,31 @@ class _Scan:
         elif t is n.Call and type(e.func) is n.Attr and e.func.name in MUTATING_METHODS:
             self.write(e.func.value, *e.args)
 
+    def method(self, site: Site | None) -> None:
+        """What a property, a setter or an operator of a class does."""
+        if site is not None and self.looked_into(site):
+            self.inner_traffic(site)
+
     def call(self, e: n.Call, site: Site) -> None:
         if self.looked_into(site):
-            summary, places = self.summary(site)
-            for mine, theirs in ((self.found.reads, summary.reads), (self.found.writes, summary.writes)):
-                for spot, there in theirs.items():
-                    for found in self.mapped(spot, places):
-                        mine.setdefault(found, there)
-            for spot, there in summary.overwrites.items():
-                for found in self.mapped(spot, places):
-                    if spot.where == "parameter":
-                        self.overwrite(found, there)
-                    else:
-                        self.found.overwrites.setdefault(found, there)
+            self.inner_traffic(site)
             return
+        self.plain_call(e, site)
+
+    def inner_traffic(self, site: Site) -> None:
+        summary, places = self.summary(site)
+        for mine, theirs in ((self.found.reads, summary.reads), (self.found.writes, summary.writes)):
+            for spot, there in theirs.items():
+                for found in self.mapped(spot, places):
+                    mine.setdefault(found, there)
+        for spot, there in summary.overwrites.items():
+            for found in self.mapped(spot, places):
+                if spot.where == "parameter":
+                    self.overwrite(found, there)
+                else:
+                    self.found.overwrites.setdefault(found, there)
+
+    def plain_call(self, e: n.Call, site: Site) -> None:
         operands = (*site.args, *(v for _, v in site.kwargs))
         outs = [*out_operands(site, e)]
         first = first_is_written(site, e)

@@ -27,6 +27,7 @@ from thunkad.analysis.special import (
     is_own_class,
     item_access,
     operator_method,
+    runs_code,
     special_method,
 )
 from thunkad.ir import nodes as n
@@ -51,6 +52,7 @@ from thunkad.kinds.lattice import (
     value_of,
 )
 from thunkad.kinds.observe import kind_of
+from thunkad.kinds.variables import is_shared
 from thunkad.rules.refused import reason_for
 from thunkad.runtime.unbound import Unbound
 
@@ -82,6 +84,7 @@ class Run(CallSites):
         self.widen = False
         self.hopeful = True  # that a list that is read, and empty as far as is known, is filled further on
         self.met_empty = False
+        self.shared: tuple[n.Name, ...] | None = None  # the variables that functions share, once they are looked for
 
     def iterated(self, s: n.Stmt, e: n.Expr) -> Kind | None:
         """The kind of an operand, or of what the loop ``s`` runs over."""
@@ -310,8 +313,23 @@ class Run(CallSites):
         return UNKNOWN
 
     def site(self, s: n.Stmt, site: Site) -> Kind:
+        if site.how == "dynamic" and not site.bound:
+            if site.infix and self.context.own_operators and any(k is UNKNOWN or is_own_class(k) for k in site.kinds):
+                site.infix = False  # it may be a method of a class, which may use variables that functions share
+            if not site.infix:
+                site.bound = tuple((e.id, e) for e in self.variables())
         self.sites[id(s)] = site
         return site.result
+
+    def variables(self) -> tuple[n.Name, ...]:
+        wanted = self.context.variable_kinds()
+        if not wanted:
+            return ()
+        if self.shared is None:
+            holders = {kind: name for name, kind in reversed(self.kinds.items()) if is_shared(kind)}
+            names = tuple(holders[k] for k in wanted if is_shared(k) and k in holders)
+            self.shared = tuple(map(n.Name, names)) if len(names) == len(wanted) else ()
+        return self.shared
 
     def operator(self, s: n.Stmt, e: Any, left: Kind, right: Kind) -> Kind:
         args, kinds = (e.left, e.right), (left, right)
@@ -409,8 +427,8 @@ class Run(CallSites):
                 return self.site(s, Site("missing", member, args=(e.value,), kinds=(base,), infix=True))
         if isinstance(base, Super) and (getter := base.getter(e.name)) is not None:
             return self.looked_up(s, getter, (base.owner,), (), (base.instance,), None)
-        access = attribute_access(base, e.name) if type(e.value) is n.Name else None
-        if access is not None:
+        access = attribute_access(base, e.name) if type(e.value) in n.ATOMS else None
+        if access is not None and (type(e.value) is n.Name or runs_code(base, access, e.name)):
             if access.read is not None:
                 given = access.read_args(e.value, base.cls)  # type: ignore[union-attr]
                 return self.looked_up(s, access.read, given, (), tuple(map(self.known, given)), None)

@@ -17,6 +17,7 @@ from thunkad.analysis.private import private_containers
 from thunkad.analysis.protocols import by_protocol
 from thunkad.analysis.resolution import Run
 from thunkad.analysis.sequences import with_arrays
+from thunkad.analysis.shared_attributes import with_shared_attributes
 from thunkad.analysis.sites import Context, Resolved, weaken
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Kind, Known
@@ -68,7 +69,7 @@ def _in_protocols(run: Run) -> tuple[n.Function, Run]:
     for _ in range(3):  # a loop inside of one may only be known to be one then
         suspends = context.suspends and not function.generated  # in generated code all of it is written out
         written = by_protocol(function, run.iterated, run.sites, suspends, context.computed, context.writes_late)
-        written = with_arrays(written, run.sites)
+        written = with_shared_attributes(with_arrays(written, run.sites), run)
         if written is function:
             break
         function = written

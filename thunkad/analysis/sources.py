@@ -167,10 +167,10 @@ class _Hoist:
                 return n.Name(name)
             if (
                 t is n.Attr
-                and type(e.value) is n.Global
-                and self.captured.reads_global(self.owner, f"{e.value.id}.{e.name}")
-            ):  # type: ignore[union-attr]
-                if isinstance(_value_at(self.owner, e.value.id), types.ModuleType):  # type: ignore[union-attr]
+                and type(e.value) is n.Global  # type: ignore[union-attr]
+                and isinstance(_value_at(self.owner, e.value.id), types.ModuleType)  # type: ignore[union-attr]
+            ):
+                if self.captured.reads_global(self.owner, f"{e.value.id}.{e.name}"):  # type: ignore[union-attr]
                     name = self.names.new(f"{e.name}_read")  # type: ignore[union-attr]
                     reads.append(n.Assign(name, e, line=s.line))
                     return n.Name(name)

@@ -292,6 +292,12 @@ def attribute_access(kind: Kind | None, name: str, write: bool = False, past: bo
     return None if _function(member(cls, "__getattr__")) is None else Access(None, None)
 
 
+def runs_code(kind: Kind, access: Access, name: str) -> bool:
+    """Whether reading an attribute in this way runs a function of the user's each time, as a property does."""
+    found = inspect.getattr_static(kind.cls, name, None) if isinstance(kind, Instance) else None
+    return access.read is not None and not isinstance(found, functools.cached_property)
+
+
 def update_access(kind: Kind | None, target: n.Index | n.Attr) -> Access | None:
     """How what ``target op= value`` reads and writes is read and written if that runs code."""
     if type(target) is n.Index:

@@ -32,6 +32,7 @@ from thunkad.compiled.own_classes import (
     pull_setting,
     refuse_own_new,
 )
+from thunkad.compiled.pairs import refuse_writes
 from thunkad.compiled.reach import at_border
 from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
@@ -49,6 +50,7 @@ from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.shadows import keep, originals, shallow, shares
 from thunkad.runtime.suspended import Suspended
+from thunkad.runtime.using import Using
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
@@ -118,6 +120,7 @@ class Pull:
     def late(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *wrt: Any) -> tuple[Any, Back]:
         """The call decided in the late world of the running call."""
         world = self.world.late_now()
+        fn = fn.callee if isinstance(fn, Using) else fn
         try:
             return getattr(world, self.slot).whole(fn, args, kwargs, *wrt)  # type: ignore[no-any-return]
         except StaleRuleError:
@@ -299,16 +302,18 @@ class Pull:
         bound = bound_call(signature, fn, args, kwargs)
         values = tuple(bound.arguments.values())
         kinds = self.kinds_of(values)
+        shared = self.world.used_variables(fn, kinds, self.slot == "dispatch_shared")
         wanted = None if wrt is None else parameters_at(signature, len(args), kwargs, wrt)
         demand = tuple(
             name
             for name, kind in zip(bound.arguments, kinds)
             if may_have_tangent(kind) and (wanted is None or name in wanted)
         )
+        demand, values, kinds = demand + shared, values + self.world.variables(), kinds + self.world.variable_kinds()
         if not demand and not self.world.target_reads_captured(fn, None, kinds):
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         with self.world.lock, deep_recursion(), at_border(fn, None):
-            pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing(bound.arguments))
+            pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing((*bound.arguments, *shared)))
         if self.is_private(pair, fn):
             return self.world.dispatch_shared.private(fn, args, kwargs)
         value, saved = self.begin(pair, Site("inside", fn, kinds=kinds), fn, values)
@@ -460,16 +465,6 @@ def is_nested(fn: Any) -> bool:
 def lifted_of(fn: Any) -> Any:
     """The generated function behind a copy that only adds defaults."""
     return fn.__dict__.get("lifted", fn)
-
-
-def refuse_writes(pair: Any, fn: Any) -> None:
-    """A callee that was found at run time can't write into what is differentiated if its caller did not foresee it."""
-    name = getattr(fn, "__qualname__", None) or getattr(fn, "name", "a function")
-    what = ", ".join(sorted(pair.shadowed)) or "something it is given"
-    raise UnsupportedSyntaxError(
-        f"{name} writes in place into its argument {what}, and which function is called here is known only at run time",
-        hint="call the function by its name, or return a new value instead of changing an argument",
-    )
 
 
 def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:

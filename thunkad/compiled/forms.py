@@ -10,33 +10,36 @@ from typing import Any
 from thunkad import pipeline
 from thunkad.ir import nodes as n
 from thunkad.lifetimes import attached
+from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.normal.suspended_class import holding
 
-_forms: dict[tuple[int, bool, bool], tuple[weakref.ref[types.CodeType], n.Function]] = {}
+#: In which way a form was made: ``attempt``, ``careful`` and ``shared`` of :func:`normal_form`.
+Way = tuple[bool, bool, SharedNames]
+_forms: dict[tuple[int, Way], tuple[weakref.ref[types.CodeType], n.Function]] = {}
 _lock = threading.Lock()
+PLAIN: Way = (False, False, NOTHING)
 
 
-def normal_form(fn: Any, attempt: bool = False, careful: bool = False) -> n.Function:
+def normal_form(fn: Any, attempt: bool = False, careful: bool = False, shared: SharedNames = NOTHING) -> n.Function:
     """``fn`` in normal form with versions; see :func:`thunkad.pipeline.normal_form`."""
-    code = fn.__code__
-    key = id(code), attempt, careful
-    found = _forms.get(key)
+    code, way = fn.__code__, (attempt, careful, shared)
+    found = _forms.get((id(code), way))
     if found is not None and found[0]() is code:
         return found[1]
     own: dict[Any, n.Function] = attached(fn) if fn in holding else {}
-    if ("form", code, attempt, careful) in own:
-        return own["form", code, attempt, careful]
-    form = pipeline.normal_form(fn, attempt, careful)
+    if ("form", code, way) in own:
+        return own["form", code, way]
+    form = pipeline.normal_form(fn, *way)
     if fn in holding:
-        attached(fn)["form", code, attempt, careful] = form
+        attached(fn)["form", code, way] = form
     else:
-        remember(code, form, attempt, careful)
+        remember(code, form, way)
     return form
 
 
-def remember(code: types.CodeType, form: n.Function, attempt: bool = False, careful: bool = False) -> None:
+def remember(code: types.CodeType, form: n.Function, way: Way = PLAIN) -> None:
     """Note what a code object is in normal form."""
-    key = id(code), attempt, careful
+    key = id(code), way
     with _lock:
         _forms[key] = weakref.ref(code, lambda _: _forms.pop(key, None)), form
 

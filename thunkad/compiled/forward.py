@@ -19,6 +19,7 @@ from thunkad.runtime.cotangents import entry as entry_of
 from thunkad.runtime.dots import check_directions, outward, tangent_buffer, tangent_for
 from thunkad.runtime.lanes import Lanes, NotStackable, Stack
 from thunkad.runtime.residuals import snapshot
+from thunkad.runtime.variables import one_of_several
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 
@@ -153,11 +154,13 @@ def again(call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...]) -
 
     def pushforward(*tangents: Any) -> Any:
         check_count(primals, tangents)
-        found, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
+        with one_of_several():
+            found, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
         check_same(call.root.fn, found, before)
         return outward(value_dot, found)
 
-    value = run.first(everything({}))[0]
+    with one_of_several():
+        value = run.first(everything({}))[0]
     before = snapshot(value)
     return value, pushforward
 

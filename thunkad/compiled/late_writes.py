@@ -14,15 +14,18 @@ import functools
 import inspect
 import sys
 import types
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from thunkad.analysis.stand_ins import MANAGING
 from thunkad.compiled.forms import normal_form
+from thunkad.compiled.variables import find_shared
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Sequence, Tuple
 from thunkad.normal.guarded import MUTATING
+from thunkad.normal.lower_builder import CELL
 from thunkad.runtime.attributes import is_code
 from thunkad.runtime.suspended import Suspended
 from thunkad.source.names import lookup
@@ -39,7 +42,9 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
     if world.begun:
         return False
     search = _Search()
-    world.begun, world.writes_late = True, search.reaches(fn, kinds)
+    kinds = tuple(kinds)
+    world.shared, world.own_operators = find_shared(fn, kinds)
+    world.begun, world.writes_late = True, search.reaches(fn, kinds) or bool(world.shared)
     world.suspends, world.computed = search.suspends, frozenset(search.computed)
     return True
 
@@ -127,7 +132,12 @@ class _Search:
         return (passed and writes_given(form)) or self.body(form, fn)
 
     def body(self, function: n.Function, owner: Any) -> bool:
-        """Whether a closure made in ``function`` writes; what its statements name is put on the list."""
+        """Whether a closure made in ``function`` writes; what its statements name is put on the list.
+
+        What a closure reads of a variable that is rebound is what that holds at the time of the call, too.
+        """
+        if rebinds_captured(function.body):
+            return True
         for s in walk.statements(function.body):
             self.calling(s, owner)
             for e in walk.parts(*walk.expressions(s)):
@@ -162,6 +172,28 @@ class _Search:
                 self.left.append(getattr(value, e.name, None))
         elif not isinstance(value, types.BuiltinFunctionType):
             self.left.append(value)
+
+
+def rebinds_captured(body: list[n.Stmt]) -> bool:
+    """Whether a variable that a closure captures is bound more than once, unlike a function that calls itself."""
+    made = [
+        s for s in walk.statements(body) if type(s) is n.Assign and type(s.value) is n.Call and s.value.func == CELL
+    ]
+    if not made:
+        return False
+    counts = Counter(s.target for s in made if s.value.args)  # type: ignore[union-attr]
+    cells = {s.target for s in made}
+
+    def count(block: list[n.Stmt], times: int) -> None:
+        for s in block:
+            target = s.target if type(s) in (n.Store, n.Update, n.Delete) else None  # type: ignore[attr-defined]
+            if type(target) is n.Attr and type(target.value) is n.Name and target.value.id in cells:
+                counts[target.value.id] += times
+            for inner in walk.blocks(s):
+                count(inner, 2 if type(s) in (n.For, n.While) else times)
+
+    count(body, 1)
+    return any(count > 1 for count in counts.values())
 
 
 def makes_generator(function: n.Function) -> bool:

@@ -25,6 +25,8 @@ class Outside:
     def note(self, resolved: Resolved, wanted: tuple[str, ...]) -> None:
         """``resolved`` is differentiated for ``wanted``."""
         found = self.of(resolved, frozenset(wanted))
+        for cls in found.variables:
+            cls.differentiated = True
         for spot, (_, place) in found.overwrites.items():
             if spot.where == "object":
                 raise UnsupportedSyntaxError(

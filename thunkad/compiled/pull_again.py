@@ -63,6 +63,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Tuple, is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
+from thunkad.kinds.variables import is_shared
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import Entry, name_of
 from thunkad.runtime.chosen import bound_choice
@@ -72,6 +73,7 @@ from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.shadows import VALUES, Shadows, then
 from thunkad.runtime.sharing import check_fresh
+from thunkad.runtime.using import Using, handed
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
@@ -136,6 +138,9 @@ class PullAgain:
 
     def whole(self, pull: Pull, fn: Bundle, args: Args, kwargs: Kwargs, wrt: Wrt = None) -> Found:
         """See :meth:`Pull.whole`."""
+        if isinstance(fn[0], Using):
+            with handed(fn) as callee:
+                return self.whole(pull, callee, args, kwargs, wrt)
         f, given = fn[0], values(args)
         if is_of_python(f, given):
             return self.on_python_numbers(pull, fn, args)
@@ -317,11 +322,17 @@ class PullAgain:
         signature = inspect.signature(f, follow_wrapped=False)
         bound = bound_call(signature, f, given, named)
         by_name = self.by_parameter(signature, bound.arguments, fn, args, kwargs)
+        shared: tuple[str, ...] = ()
+        if lifted is None:
+            own = pull.kinds_of(b[0] for b in by_name.values())
+            shared = self.world.used_variables(f, own, isinstance(pull, SharedPull))
+            by_name |= self.world.variable_bundles(f, own, len(fn))
         names = tuple(by_name)
         kinds = pull.kinds_of(b[0] for b in by_name.values())
         target, owner = (f, None) if lifted is None else lifted
         wanted = None if wrt is None or lifted is not None else parameters_at(signature, len(args), named, wrt)
-        demand = tuple(p for p, k in zip(names, kinds) if may_have_tangent(k) and (wanted is None or p in wanted))
+        may = (p for p, k in zip(names, kinds) if may_have_tangent(k) and (lifted is not None or not is_shared(k)))
+        demand = (*(p for p in may if wanted is None or p in wanted), *shared)
         if lifted is None and not demand and not self.world.target_reads_captured(f, None, kinds):
             return self.world.forwarding.pushed_again.whole(fn, args, kwargs), nothing(args)
         with self.world.lock, deep_recursion():

@@ -46,6 +46,8 @@ from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
 from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.using import finds_some, handed
+from thunkad.source.origin import library_of
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 from thunkad.tree.parse import deep_recursion
@@ -53,6 +55,7 @@ from thunkad.tree.parse import deep_recursion
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 Both = tuple[Any, Any]
+_LIBRARIES = ("numpy", "scipy", "builtins", "thunkad")
 
 
 class Push:
@@ -64,7 +67,10 @@ class Push:
     def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
         """The value of ``fn(*args, **kwargs)`` and its tangent."""
         args, arg_dots = tuple(map(unthunk, args)), tuple(map(unthunk, arg_dots))
-        return self.late().whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+        if not self.forwarding.shared:
+            return self.late().whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+        with handed((fn, fn_dot)) as (fn, fn_dot):
+            return self.late().whole(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
 
     def late(self) -> Push:
         """The dispatch in the late world of the running call."""
@@ -126,7 +132,7 @@ class Push:
                 return fn(*args, **kwargs), fn_dot  # of a number, which is its own copy
             if found is not None:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
-        if _still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn):
+        if _still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn) and not self.finds_variables(fn):
             return fn(*args, **kwargs), ZERO
         if is_operator_of_own(fn, args):
             special = self.operator(fn, args, arg_dots)
@@ -142,6 +148,13 @@ class Push:
         if decision is not None and decision.how == "alternative":
             return self.function(decision.entry.function, args, arg_dots, kwargs, kwarg_dots)
         return self.by_kind(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+
+    def finds_variables(self, fn: Any) -> bool:
+        """Whether what is called may use variables that have tangents."""
+        if not finds_some():
+            return False
+        code = fn if isinstance(fn, (types.FunctionType, type)) else getattr(type(fn), "__call__", None)  # noqa: B004
+        return isinstance(code, (types.FunctionType, type)) and library_of(code) not in _LIBRARIES
 
     def by_kind(self, fn: Any, fn_dot: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         bound = bound_choice(fn)
@@ -243,6 +256,12 @@ class Push:
         filled = {p for p in names if isinstance(tangents.get(p), (list, dict))}  # or to be filled
         may = {p for p, k in zip(names, kinds) if may_have_tangent(k)} | filled
         demand = tuple(p for p in names if p in may and not _still((tangents.get(p, ZERO),)))
+        if lifted is None:
+            shared = self.forwarding.variable_bundles(fn, kinds, 2)
+            tangents |= {p: dot for p, (_, dot) in shared.items()}
+            names, values = (*names, *shared), (*values, *(v for v, _ in shared.values()))
+            kinds += self.forwarding.variable_kinds()
+            demand += tuple(p for p in shared if not _still((tangents[p],)))
         if not demand:
             return fn(*args, **kwargs), ZERO
         target, owner = (fn, fn) if lifted is None else lifted

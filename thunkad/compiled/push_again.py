@@ -40,6 +40,7 @@ from thunkad.rules.entry import FRULE
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
+from thunkad.runtime.using import Using, finds_some, handed
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import Tangent
 from thunkad.tree.parse import deep_recursion
@@ -53,6 +54,9 @@ class PushAgain:
 
     def whole(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         """``fn(*args, **kwargs)`` on bundles; the first order is that of :class:`thunkad.compiled.push.Push`."""
+        if isinstance(fn[0], Using):
+            with handed(fn) as callee:
+                return self.whole(callee, args, kwargs)
         f, given, named = fn[0], values(args), named_values(kwargs)
         if len(fn) == 1:
             return (f(*given, **named),)
@@ -62,7 +66,7 @@ class PushAgain:
         redone = self.world.forwarding.redone
         if redone.knows(f):
             return redone.run(fn, args, kwargs)  # type: ignore[no-any-return]
-        if not any(map(moves, (fn, *args, *kwargs.values()))) and not is_nested(f):
+        if not any(map(moves, (fn, *args, *kwargs.values()))) and not is_nested(f) and not finds_some():
             return constant(f(*given, **named), fn)
         if is_of_python(f, given):
             value = f(*given)
@@ -193,6 +197,9 @@ class PushAgain:
         again = self.world.forwarding.pulled_again
         signature = inspect.signature(f, follow_wrapped=False)
         by_name = again.by_parameter(signature, bound_call(signature, f, given, named).arguments, fn, args, kwargs)
+        if lifted is None:
+            kinds = tuple(bundle_kind(b[0]) for b in by_name.values())
+            by_name |= self.world.variable_bundles(f, kinds, len(fn))
         by_name = {
             p: b if may_have_tangent(bundle_kind(b[0])) or any(isinstance(t, (list, dict)) for t in b[1:])
             else constant(b[0], b)

@@ -9,7 +9,6 @@ from thunkad.analysis.resolve import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.forms import normal_form
 from thunkad.compiled.late_writes import look_ahead
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
@@ -76,9 +75,9 @@ class Forwarding:
                 slot = self.world.derivations.value(target, kinds)
                 self.made.add(id(slot.function))
                 return self.analysis(slot.function, slot.owner, kinds)
-            function = self.normal(target)
             if isinstance(target, types.FunctionType):
                 look_ahead(self.world, target, kinds)
+            function = self.normal(target, kinds)
             if self.world.outlives and not is_ir:
                 function = hoist(function, target, OUTSIDE_DATA)
             names = [p.name for p in parameters(function)]
@@ -86,6 +85,8 @@ class Forwarding:
             with self.world.recording():
                 found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
             found.cache["outlives"] = self.world.outlives
+            if isinstance(target, types.FunctionType):
+                self.world.check_beginning(target, kinds, found)
             self.world.keep(function)
         return found
 
@@ -94,10 +95,10 @@ class Forwarding:
         with self.world.recording():
             return resolve(self.normal(function), owner, kinds, _Outline(self))
 
-    def normal(self, target: Any) -> n.Function:
+    def normal(self, target: Any, kinds: tuple[Kind, ...] = ()) -> n.Function:
         """The function in normal form; what was generated here is flattened first."""
         if not isinstance(target, n.Function):
-            return normal_form(target)
+            return self.world.form(target, kinds)  # type: ignore[no-any-return]
         if id(target) not in self.made:
             return target
         found = self._flat.get(id(target))

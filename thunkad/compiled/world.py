@@ -35,6 +35,7 @@ from thunkad.compiled.lookups import Lookups
 from thunkad.compiled.nested import nested_site
 from thunkad.compiled.outside import Outside
 from thunkad.compiled.pairs import Pair
+from thunkad.compiled.passing import Passing
 from thunkad.compiled.pull_nested import Nested
 from thunkad.compiled.pushing import Forwarding
 from thunkad.compiled.reach import Reach, TooFarError, at_border
@@ -51,11 +52,12 @@ from thunkad.rules.table import Snapshot
 from thunkad.source.names import lookup as lookup_name
 
 
-class World(Attempts, Lookups):
+class World(Attempts, Passing, Lookups):
     """See the module's docstring.  Not thread-safe by itself: whoever compiles holds ``lock``."""
 
     def __init__(self, snapshot: Snapshot, label: str, early: World | None = None) -> None:
-        super().__init__(snapshot, label, early)
+        Lookups.__init__(self, snapshot, label, early)
+        Passing.__init__(self, early)
         self.assigned: AssignedGlobals = AssignedGlobals() if early is None else early.assigned.copy()
         self.outside: Outside = Outside(self.analysis_of, None if early is None else early.outside)
         self.differentiated = self.outside.note  # what is told of every function that is differentiated
@@ -226,11 +228,12 @@ class World(Attempts, Lookups):
             found = self._analyses[fn, kinds] = self._analysed(fn, kinds, False)
             if needs_care(found):
                 found = self._analyses[fn, kinds] = self._analysed(fn, kinds, True)
+            self.check_beginning(fn, kinds, found)
         return found
 
     def _analysed(self, fn: Any, kinds: tuple[Kind, ...], careful: bool) -> Resolved:
         self.reach.spend(fn, None)
-        function = normal_form(fn, careful=careful)
+        function = self.form(fn, kinds, careful)
         self.reach.spend(fn, function)
         if self.captured is not None:
             function = hoist(function, fn, self.captured)

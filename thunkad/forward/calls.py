@@ -8,7 +8,7 @@ import numpy as np
 
 from thunkad.adjoint.forward import watch
 from thunkad.adjoint.inline import bind_rule, fold, in_known_order
-from thunkad.analysis.aliases import foreseen
+from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import NoRuleError
@@ -41,6 +41,7 @@ from thunkad.runtime.dots import (
     tangent_buffer,
     view_like,
 )
+from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import Tangent
 
 SPREAD, ITEM_DOTS = n.Ref("spread", spread), n.Ref("item_dots", item_dots)
@@ -49,6 +50,7 @@ CHANGEABLE = n.Ref("changeable", changeable)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 FIELD_DOT = n.Ref("field_dot", field_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
+USING, USING_DOT = n.Ref("using", using), n.Ref("using_dot", using_dot)
 ARRAY_DOT = n.Ref("array_dot", array_dot)
 VIEW_LIKE = n.Ref("view_like", view_like)
 
@@ -310,6 +312,10 @@ class Calls:
         keys = tuple(None if k is None else n.Const(k) for k, _ in site.kwargs)
         kwarg_dots = n.DictExpr(keys, tuple(self.double_starred(k, v) for k, v in site.kwargs))
         callee, callee_dot = self.looked_up(callee, s.line)
+        shared = tuple(map(n.Name, variables_of(self.push.resolved, site)))
+        if any(map(self.push.moves, shared)):
+            callee = n.Call(USING, (callee, *shared))
+            callee_dot = n.Call(USING_DOT, (callee_dot, n.TupleExpr(tuple(map(self.push.dot, shared)))))
         call = n.Call(self.callees.push(), (callee, callee_dot, arg_dots, kwarg_dots, *site.args), site.kwargs)
         self.both(s, target, site, call)
 

@@ -35,6 +35,7 @@ SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
         dot_changes.set_entry, dot_changes.set_field, dot_changes.array_dot, dot_changes.change_dot, dot_changes.held
     )
 )  # fmt: skip
+DEL_FIELD = n.Ref("del_field", dot_changes.del_field)
 CHOSEN, SPREAD_MASK = n.Ref("chosen", moves.chosen), n.Ref("spread", moves.spread)
 THE_ARRAY = n.Ref("the_array", moves.the_array)
 NOTHING = n.Const(0.0)
@@ -96,7 +97,13 @@ class Changes:
 
     def field_of_tangent(self, s: n.Stmt, e: n.Call) -> bool:
         """A field of a tangent is set, in forward-mode code: the same is done to the tangent of the tangent."""
-        if not (type(e.func) is n.Ref and e.func.value is dot_changes.set_field and self.push.moves(e.args[0])):
+        if type(e.func) is not n.Ref or not e.args or not self.push.moves(e.args[0]):
+            return False
+        if e.func.value is dot_changes.del_field:
+            self.push.keep(s)
+            self.push.emit(n.Effect(n.Call(DEL_FIELD, (self.push.dot(e.args[0]), *e.args[1:]))))
+            return True
+        if e.func.value is not dot_changes.set_field:
             return False
         own, name, value, x, y = e.args
         self.push.keep(s)
@@ -215,7 +222,10 @@ class Changes:
     def delete(self, s: n.Delete) -> None:
         push, target = self.push, s.target
         root = getattr(target, "value", None)
-        if type(root) is n.Name and root.id in push.moving:
+        if type(target) is n.Attr and type(root) is n.Name and root.id in push.moving:
+            given = (push.dot(root), n.Const(target.name), root)
+            push.emit(n.Effect(n.Call(DEL_FIELD, given), site=EFFECT, line=s.line))
+        elif type(root) is n.Name and root.id in push.moving:
             if type(target) is not n.Index:
                 raise push.unsupported("del of a part of a value with a tangent")
             if isinstance(push.kind(root.id), (Sequence, Mapping)):

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from thunkad.analysis.aliases import variables_of
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import volatile_sources
@@ -88,6 +89,8 @@ class HalvedCalls(Calls):
         self.refuse_random(s, site)
         if not self.callees.separable(callee):
             raise NotSeparable("a pullback that is decided when the code runs")
+        if variables_of(push.resolved, site):
+            raise NotSeparable("a callee that may use variables of others")
         arg_dots = n.TupleExpr(tuple(self.starred(a) for a in site.args))
         keys = tuple(None if k is None else n.Const(k) for k, _ in site.kwargs)
         kwarg_dots = n.DictExpr(keys, tuple(self.double_starred(k, v) for k, v in site.kwargs))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.aliases import foreseen
+from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.writing import dispatched_writes, is_product, is_shared_dispatch
@@ -182,9 +182,21 @@ class _Run:
     def is_container(self, x: str) -> bool:
         return isinstance(self.resolved.kinds.get(x), (Sequence, Mapping, Instance))
 
+    def through_variables(self, s: n.Stmt, site: Site | None) -> None:
+        """A callee may put what it is given into variables that functions share, and return what is in them."""
+        shared = variables_of(self.resolved, site)
+        if shared and site is not None:
+            given = [*(a for _, a in site.bound), *site.args, *(v for _, v in site.kwargs)]
+            for x in (*(i for e in given for i in walk.names(e)), *walk.writes(s)):
+                self.join(shared[0], n.Name(x))
+            if site.how == "dynamic":
+                for x in shared:
+                    self.memory.change(x, True, True)
+
     def statement(self, s: n.Stmt) -> None:
         t = type(s)
         site = self.resolved.sites.get(id(s))
+        self.through_variables(s, site)
         handed_on = self.residuals.flows(s)
         if handed_on is not None:
             for target, names in handed_on:

@@ -16,9 +16,9 @@ from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
 from thunkad.analysis.activity import written
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.hidden import HINT, hidden_method
-from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.forward.calls import ITEM_DOTS, SPREAD, TANGENT, Calls, Pushed
+from thunkad.forward.calls import ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
 from thunkad.forward.changes import Changes
 from thunkad.forward.loops import as_value, changes_what_it_runs_over
 from thunkad.forward.memory import Memory
@@ -28,6 +28,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num, is_iterable
+from thunkad.kinds.variables import is_shared
 from thunkad.runtime import arrays, dot_changes, dots
 from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import Shadows
@@ -236,6 +237,9 @@ class Push:
             self.field(target, e)
         elif t is n.Closure:
             self.tangent(target, self.calls.closure(e), fresh=True)
+        elif t is n.Ref and is_shared(self.kind(target)) and target in self.moving:
+            cls = type(e.value)  # of the variable itself, at the beginning
+            self.tangent(target, n.Call(TANGENT_OF, (n.Ref(cls.__name__, cls),)), fresh=True)
         elif t is n.SetExpr and self.moves(e):
             self.emit(n.Effect(n.Call(n.Ref("check_elements", check_elements), (n.Name(target),))))
             self.tangent(target, ZERO_REF)
@@ -362,11 +366,12 @@ class Push:
         """A loop over what it changes: the tangent of each item is found when its iteration begins."""
         how: n.Expr = n.Const(None)
         if type(s.iter) is not n.Name and site is not None:
-            if site.callee not in LIVE_LOOPS or site.kwargs or any(type(a) is n.Star for a in operands):
+            if called(site, self.resolved) not in LIVE_LOOPS or site.kwargs:
                 raise self.unsupported("iterating in this way over a value that the loop changes", "iterate by index")
-            how = n.Ref(getattr(site.callee, "__name__", ""), site.callee)
+            operands = list(site.args)
+            how = n.Ref(called(site, self.resolved).__name__, called(site, self.resolved))
         parts = self.names.new(f"{s.target}_dots")
-        given = n.TupleExpr(tuple(map(self.dot, operands)))
+        given = n.TupleExpr(tuple(map(self.calls.starred, operands)))
         self.emit(n.Assign(parts, n.Call(LIVE_DOTS, (given, how, n.TupleExpr(tuple(operands)))), site=TANGENT))
         following = n.Call(NEXT_DOT, (n.Name(parts), n.Name(s.target)))
         first = n.Assign(self.dot_name(s.target), following, site=TANGENT, line=s.line)

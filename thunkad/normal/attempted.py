@@ -39,5 +39,7 @@ def attempted(function: n.Function) -> n.Function:
         n.Try(protected, handler, [], None, error, line=function.line),
         n.Return(n.Name(result), line=last.line),
     ]
-    params = [n.Param(raised), *function.params]
-    return n.Function(function.name, params, body, function.captures, function.line, function.filename)
+    captured = [n.Param(c) for c in function.captures]
+    own = [p for p in function.params if p.name not in function.captures]
+    params = [n.Param(raised), *captured, *own]
+    return n.Function(function.name, params, body, (), function.line, function.filename)

@@ -167,7 +167,9 @@ class Hazard:
         return changes(s, self.own) or (self.careful and self.calls(s))
 
     def calls(self, s: n.Stmt) -> bool:
-        """Whether ``s`` calls a function of the user's that may change something."""
+        """Whether ``s`` calls a function of the user's that may change something: a setter or operator, too."""
+        if type(s) in (n.Store, n.Update):
+            return type(s.target) is n.Name or _root(s.target) not in self.own  # type: ignore[attr-defined]
         call = s.value if type(s) in (n.Assign, n.Effect, n.Unpack) else None  # type: ignore[attr-defined]
         return type(call) is n.Call and may_change(call, self.own)
 

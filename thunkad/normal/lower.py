@@ -23,6 +23,7 @@ from thunkad.normal.lower_builder import Builder, Env, SourceLike
 from thunkad.normal.lower_functions import function_body
 from thunkad.normal.lower_generators import generator_body
 from thunkad.normal.scopes import Scopes
+from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.tree.parse import deep_recursion
 
 _TOPICS = (  # imported for the functions that they register
@@ -31,12 +32,14 @@ _TOPICS = (  # imported for the functions that they register
 )  # fmt: skip
 
 
-def lower(source: SourceLike) -> n.Function:
+def lower(source: SourceLike, shared: SharedNames = NOTHING) -> n.Function:
     """The function in IR, before :mod:`thunkad.normal.exits` and :mod:`thunkad.normal.versions`.
 
     Parameters
     ----------
     source : Source
+    shared : SharedNames, optional
+        Variables that the function shares with others: it takes the objects for them as its last parameters.
 
     Returns
     -------
@@ -49,8 +52,10 @@ def lower(source: SourceLike) -> n.Function:
     """
     node: Any = source.node
     with deep_recursion():
-        scopes = Scopes(node)
+        scopes = Scopes(node, shared)
         builder = Builder(source, scopes, Names(scopes.global_names), Env(scopes.root, Env(scopes.outside, None)))
+        params = set(scopes.root.params)
+        builder.shared = tuple(new_apart(builder.names, f"{label}_cell", params) for label in shared.labels)
         if type(node).__name__ == "AsyncFunctionDef":
             builder.unsupported(node, "an 'async' function can't be differentiated", "Differentiate a plain function.")
         builder.line = node.lineno
@@ -64,5 +69,15 @@ def lower(source: SourceLike) -> n.Function:
         builder.enter_outside(builder.env.parent)
         name = source.name if source.name.isidentifier() else "function"
         if scopes.root.generator and not scopes.root.awaits:
-            return generator_body(builder, node, name)
-        return function_body(builder, node, name)
+            made = generator_body(builder, node, name)
+        else:
+            made = function_body(builder, node, name)
+        made.params += map(n.Param, builder.shared)
+        return made
+
+
+def new_apart(names: Names, wish: str, others: set[str]) -> str:
+    """A new name that is none of ``others`` either."""
+    while (name := names.new(wish)) in others:
+        pass
+    return name

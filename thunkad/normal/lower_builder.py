@@ -16,6 +16,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.normal.scope import Scope
 from thunkad.normal.scopes import Scopes
+from thunkad.normal.shared_names import spelling
 from thunkad.records import field, record
 from thunkad.runtime.cells import Cell
 
@@ -109,6 +110,7 @@ class Builder:
         self.stable: set[str] = set()
         self.yielding: list[Callable[[n.Expr], None]] = []  # what becomes of values of the generators being inlined
         self.handling: list[str] = []  # the exceptions that the handlers around have caught
+        self.shared: tuple[str, ...] = ()  # the locals that hold the variables which functions share
 
     # ------------------------------------------------------------ emitting
 
@@ -261,11 +263,26 @@ class Builder:
 
     def enter_outside(self, env: Env) -> None:
         """Give the global variables that the function assigns their places, with their values where they are read."""
-        for name in sorted(env.scope.bound):
+        self.enter_shared(env)
+        for name in sorted(env.scope.bound - env.slots.keys()):
             local = self.names.new(name)
             env.slots[name] = Slot(n.Name(local), outside=name)
             if self.scopes.read_first(name):
                 self.assign(local, n.Global(name))
+
+    def enter_shared(self, env: Env) -> None:
+        """Give the variables that functions share their places, in the objects for them."""
+        self.stable.update(self.shared)
+        for spelled, place in self.scopes.shared.own:
+            env.slots[spelled] = Slot(n.Name(self.shared[place]), cell=True)
+
+    def shared_attribute(self, node: Any) -> n.Attr | None:
+        """The place of ``module.name``, if that is a variable which functions share."""
+        spelled = spelling(node) if self.shared else None
+        place = None if spelled is None else self.scopes.shared.place(spelled)
+        if spelled is None or place is None or self.env.scope.owner(spelled.partition(".")[0]) is not None:
+            return None
+        return n.Attr(n.Name(self.shared[place]), "value")
 
     def enter(self, env: Env, params: dict[str, n.Expr]) -> None:
         """Give the variables of ``env`` their places; ``params`` are values that are there already."""

@@ -111,7 +111,7 @@ def _walrus(b: Builder, node: Any) -> n.Expr:
 
 @lowers("Attribute")
 def _attribute(b: Builder, node: Any) -> n.Expr:
-    return n.Attr(b.atom(node.value), node.attr)
+    return b.shared_attribute(node) or n.Attr(b.atom(node.value), node.attr)
 
 
 @lowers("Subscript")

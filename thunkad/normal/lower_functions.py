@@ -132,13 +132,18 @@ def _closure(b: Builder, scope: Scope, name: str) -> n.Closure:
         env.of(variable.owner).slots[variable.name] = Slot(n.Name(inner[-1]), slot.cell)
         if slot.cell:
             cells.add(inner[-1])
+    shared = tuple(map(names.new, b.shared))
     names.taken.difference_update(scope.params)
     inside = Builder(b.source, b.scopes, names, Env(scope, env))
+    inside.shared = shared
     inside.stable.update(inner)
+    if shared:
+        inside.enter_shared(env.of(b.scopes.outside))
     if scope.generator:
         function = generator_maker(inside, scope, name, tuple(inner), cells)
     else:
-        function = function_body(inside, node, name, tuple(inner))
+        function = function_body(inside, node, name, (*inner, *shared))
+        outer += map(n.Name, b.shared)
     return n.Closure(function, tuple(outer), tuple(settled[:count]), tuple(zip(named, settled[count:])))
 
 

@@ -125,6 +125,7 @@ def _augmented(b: Builder, node: Any) -> None:
         target = place
     else:
         target, _ = location(b, node.target)
+        cell = not set(b.shared).isdisjoint(walk.names(target))
     start, calls, rebindings = len(b.block), b.calls, b.rebindings
     value = b.atom(node.value)
     if (calls, rebindings) == (b.calls, b.rebindings) or not _disturbed(target, b.block[start:], cell):
@@ -216,7 +217,11 @@ def _delete_one(b: Builder, target: Any) -> None:
         place, _ = location(b, target)
         b.emit(n.Delete(place))
         return
-    if b.own(target.id, target).outside is not None:
+    slot = b.own(target.id, target)
+    if slot.cell:
+        b.emit(n.Delete(n.Attr(slot.atom, "value")))
+        return
+    if slot.outside is not None:
         b.unsupported(target, f"'del {target.id}' of a global variable can't be differentiated", "Leave it out.")
     local = b.local(target.id, target)
     if b.scopes.is_captured(b.env.scope, target.id):

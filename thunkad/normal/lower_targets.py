@@ -32,6 +32,9 @@ def bind(b: Builder, target: Any, value: n.Expr) -> None:
 def location(b: Builder, target: Any, before: list[Any] | None = None) -> tuple[n.Index | n.Attr, list[n.Expr]]:
     """The place that a subscript or an attribute denotes, over atoms; ``before`` are operands evaluated earlier."""
     before = before or []
+    shared = b.shared_attribute(target)
+    if shared is not None:
+        return shared, b.settle(before)
     base = b.hold(b.atom(target.value))
     if type(target).__name__ == "Attribute":
         if target.attr == "__class__":  # methods and fields are resolved for the class that it had

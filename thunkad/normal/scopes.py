@@ -17,6 +17,7 @@ from typing import Any
 
 from thunkad.normal.scope import Scope, Use, bind_call
 from thunkad.normal.scope_walk import Walk
+from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.records import field, record
 
 MOST_INSTANCES = 40  # copies of one nested function; beyond this it is compiled once, as a closure
@@ -42,7 +43,7 @@ class Scopes:
         Parameters that nothing rebinds.
     """
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Any, shared: SharedNames = NOTHING) -> None:
         walk = Walk()
         self.root = walk.function(node, None)
         self._scopes: dict[int, Scope] = walk.scopes
@@ -51,7 +52,9 @@ class Scopes:
         self.uses: list[Use] = walk.loads + walk.bindings
         self.global_names: set[str] = set()
         self.outside = Scope(None, None, self.root.created)
-        self.outside.bound = {use.name for use in walk.bindings if use.name in use.scope.globals}
+        assigned = {use.name for use in walk.bindings if use.name in use.scope.globals}
+        self.shared = shared
+        self.outside.bound = assigned | shared.names()
         for scope in walk.scopes.values():
             scope.outside = self.outside
         self.variables: dict[tuple[Scope, str], Variable] = {}
@@ -71,7 +74,11 @@ class Scopes:
             owner = use.scope.owner(use.name)
             if owner is not None and not owner.inside(scope) and use.name not in owner.functions:
                 found[self.variables[owner, use.name]] = None
-        return list(found)
+        return [v for v in found if not self.is_shared(v)]
+
+    def is_shared(self, variable: Variable) -> bool:
+        """Whether it is one of the variables that functions share, which every function has."""
+        return variable.owner is self.outside and self.shared.place(variable.name) is not None
 
     def outside_names(self, scope: Scope) -> set[str]:
         """Names from outside the whole function that ``scope`` uses, itself or through functions inlined into it."""

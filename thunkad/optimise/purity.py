@@ -26,8 +26,8 @@ _PURE_BUILTINS = frozenset(
 CHANGING = frozenset(
     ("pop", "insert", "reverse", "index_add", "accumulate", "take_entry", "take_item", "take_stored", "take_moved",
      "change", "update", "update_entry", "update_attribute", "pull", "pull_kept", "pull_shared", "pull_packed",
-     "pull_kept_packed", "pull_shared_packed", "set_entry", "set_field", "change_dot", "next_dot", "enter", "entered",
-     "leave")
+     "pull_kept_packed", "pull_shared_packed", "set_entry", "set_field", "del_field", "change_dot", "next_dot",
+     "enter", "entered", "leave", "check_delete", "begin", "settle")
 )  # fmt: skip
 #: Those that refuse a result that is no number.
 CHECKING = frozenset(("scalar_seed", "aux_seed"))

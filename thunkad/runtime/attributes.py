@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.variables import Location
 
 SHARED_HINT = "it outlives the call: keep the value in a variable, or in an attribute of an object made in the call"
 
@@ -19,7 +20,11 @@ class Holding:
 def is_descriptor(found: Any) -> bool:
     """Whether a member of a class is an object of a user's class that defines ``__get__`` or ``__set__``."""
     cls = type(found)
-    if isinstance(found, (types.FunctionType, type)) or cls.__module__ in ("builtins", "collections", "functools"):
+    if isinstance(found, (types.FunctionType, type, Location)) or cls.__module__ in (
+        "builtins",
+        "collections",
+        "functools",
+    ):
         return False
     hooks = (inspect.getattr_static(cls, name, None) for name in ("__get__", "__set__"))
     return any(isinstance(hook, types.FunctionType) for hook in hooks)
@@ -74,6 +79,17 @@ def check_items(x: Any, method: str) -> None:
             f"{type(x).__qualname__}.{method} computes an item, and that the object is of this class is known only "
             "when the code runs",
             hint="make the object by the name of its class where the item is read or set",
+        )
+
+
+def check_delete(x: Any, name: str) -> None:
+    """Refuse to follow ``del x.name`` where it is no part of ``x`` that goes, or where that runs code."""
+    cls: Any = type(x)
+    if isinstance(x, (type, types.ModuleType, types.FunctionType)):
+        raise outside(x, name)
+    if is_code(inspect.getattr_static(cls, name, None)) or isinstance(cls.__delattr__, types.FunctionType):
+        raise UnsupportedSyntaxError(
+            f"deleting {cls.__qualname__}.{name} runs code", hint="write a method, and call it by its name"
         )
 
 

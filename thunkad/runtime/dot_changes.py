@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.runtime.attributes import check_write
+from thunkad.runtime.attributes import check_delete, check_write
 from thunkad.runtime.containers import LISTS, SEQUENCES
 from thunkad.runtime.cotangents import dense, describe, entry
 from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
@@ -68,6 +68,13 @@ def set_field(x_dot: Any, name: str, y_dot: Any, x: Any, y: Any, past: bool = Fa
         x_dot.fields[name] = held(y_dot, y)
     elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):
         raise _unfollowed(x_dot)
+
+
+def del_field(x_dot: Any, name: str, x: Any) -> None:
+    """``del x.name`` on the tangent of ``x``."""
+    check_delete(x, name)
+    if isinstance(x_dot, Tangent):
+        x_dot.fields.pop(name, None)
 
 
 def _unfollowed(x_dot: Any) -> UnsupportedSyntaxError:

@@ -23,6 +23,7 @@ from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.indexing import assigned_last, repeats_memory
 from thunkad.runtime.subclasses import check_contents
+from thunkad.runtime.variables import Variable
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 #: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
@@ -372,8 +373,8 @@ class Shadows:
 
 def fields_of(x: Any) -> dict[str, Any]:
     """The attributes of an object, those in slots too; none of a class."""
-    if isinstance(x, type):
-        return {}
+    if isinstance(x, (type, Variable)):
+        return {} if isinstance(x, type) else x.fields()
     own = dict(getattr(x, "__dict__", {}))
     for cls in type(x).__mro__:
         for name in getattr(cls, "__slots__", ()):

@@ -7,10 +7,24 @@ from __future__ import annotations
 
 from thunkad.rules.library import alternative, frule, non_differentiable
 from thunkad.rules.linear import jointly_linear, linear
-from thunkad.runtime import arrays, cotangents, dot_changes, dots, elements, moves, piecewise, shadows, shapes, sharing
+from thunkad.runtime import (
+    arrays,
+    attributes,
+    cotangents,
+    dot_changes,
+    dots,
+    elements,
+    moves,
+    piecewise,
+    shadows,
+    shapes,
+    sharing,
+    variables,
+)
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import outward, view_like
+from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import ZERO, thunk, unthunk
 
 linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
@@ -29,7 +43,8 @@ non_differentiable(moves.moves, moves.put_moves, moves.spread)
 non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
 )
-non_differentiable(shadows.then, shadows.shares)
+non_differentiable(variables.begin, variables.settle)
+non_differentiable(shadows.then, shadows.shares, attributes.check_delete)
 non_differentiable(sharing.check_fresh, sharing.must_be_array, sharing.must_differ)
 non_differentiable(
     arrays.zeros,
@@ -148,6 +163,19 @@ def _(*captures, defaults=None, captures_dot, defaults_dot):
         return value, captures_dot
     held = (ZERO,) * len(captures) if is_zero(captures_dot) else captures_dot
     return value, dots.closure_dot(*held, defaults=None if is_zero(defaults_dot) else defaults_dot)
+
+
+@frule(using)
+def _(callee, *variables, callee_dot, variables_dot):
+    value = using(callee, *variables)
+    dots_given = (ZERO,) * len(variables) if is_zero(variables_dot) else variables_dot
+    return value, using_dot(callee_dot, dots_given)
+
+
+@frule(using_dot)
+def _(callee_dot, variable_dots, *, callee_dot_dot, variable_dots_dot):
+    value = using_dot(callee_dot, variable_dots)
+    return value, using_dot(callee_dot_dot, (ZERO,) * len(variable_dots) if is_zero(variable_dots_dot) else variable_dots_dot)
 
 
 @frule(dots.tangent_buffer)

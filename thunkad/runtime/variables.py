@@ -1,0 +1,162 @@
+"""Variables that functions share, of modules and of enclosing functions, as objects with an attribute ``value``.
+
+Derivatives flow through such a variable as they do through an attribute of an object that is passed to every function.
+Reading and setting ``value`` reads and sets the variable itself.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import contextvars
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from types import CellType, FunctionType
+from typing import Any
+
+from thunkad.errors import KeptValueWarning, UnsupportedSyntaxError
+
+
+class Location:
+    """The attribute ``value`` of a variable."""
+
+    def __get__(self, x: Any, cls: Any = None) -> Any:
+        if x is None:
+            return self
+        value = x.read()
+        cls.found = cls.found or not cls.assigned
+        return value
+
+    def __set__(self, x: Any, value: Any) -> None:
+        x.write(value)
+        type(x).assigned = True
+
+    def __delete__(self, x: Any) -> None:
+        x.delete()
+
+
+class Variable:
+    """One variable; each has a class of its own, so that it is known which one an object of that class is."""
+
+    __slots__ = ("__weakref__",)
+    label = ""
+    differentiated = False  # whether some function assigns what is differentiated
+    assigned = found = False  # in the call that is running: whether it was assigned, and whether read before that
+    value = Location()
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+    delete: Callable[[], None]
+
+    def fields(self) -> dict[str, Any]:
+        """What the object holds, as its attributes."""
+        try:
+            return {"value": self.value}
+        except NameError:
+            return {}
+
+
+_several: contextvars.ContextVar[bool] = contextvars.ContextVar("thunkad_several", default=False)
+
+
+@contextlib.contextmanager
+def one_of_several() -> Iterator[None]:
+    """While a call runs that stands, with others, for one."""
+    token = _several.set(True)
+    try:
+        yield
+    finally:
+        _several.reset(token)
+
+
+def begin(*variables: Variable) -> None:
+    """A call begins that may read what an earlier one has left in these variables."""
+    for v in variables:
+        type(v).assigned = type(v).found = False
+
+
+def settle(*variables: Variable) -> None:
+    """The call is over: warn of those that were read and not assigned, where differentiated values are assigned.
+
+    Where the call is one of several that stand for one, what it has left must not be read by the next.
+    """
+    carried = [repr(v.label) for v in variables if v.found and v.assigned] if _several.get() else []
+    if carried:
+        raise UnsupportedSyntaxError(
+            f"linearize, jacobian or hessian of a function that reads what the call before has left in a variable "
+            f"({', '.join(carried)}): it has to run several times",
+            hint="use grad or jvp, or assign the variable before it is read",
+        )
+    names = [repr(v.label) for v in variables if v.differentiated and v.found and not v.assigned and _holds_numbers(v)]
+    if names:
+        what = f"the variable {names[0]} was" if len(names) == 1 else f"the variables {', '.join(names)} were"
+        warnings.warn(
+            f"{what} read, and not assigned, in this call: what an earlier call has left there counts as a constant.  "
+            "For a memo use functools.cache, or clear it before the derivative is taken",
+            KeptValueWarning,
+            stacklevel=_level_of_user(),
+        )
+
+
+def _holds_numbers(v: Variable) -> bool:
+    try:
+        return not isinstance(v.read(), (bool, str, type(None), FunctionType, type))
+    except NameError:
+        return False
+
+
+def _level_of_user() -> int:
+    """The stack level of the first caller outside this package and generated code."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and (
+        frame.f_globals.get("__name__", "").split(".")[0] == "thunkad"
+        or frame.f_code.co_filename.startswith("<thunkad ")
+    ):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def of_module(namespace: dict[str, Any], name: str) -> Variable:
+    """The global variable ``name`` of the module with this namespace."""
+
+    def read() -> Any:
+        try:
+            return namespace[name]
+        except KeyError:
+            if hasattr(builtins, name):
+                return getattr(builtins, name)
+            raise NameError(f"name {name!r} is not defined", name=name) from None
+
+    def delete() -> None:
+        if name not in namespace:
+            raise NameError(f"name {name!r} is not defined", name=name)
+        del namespace[name]
+
+    return _made(name, read, lambda value: namespace.__setitem__(name, value), delete)
+
+
+def of_cell(cell: CellType, name: str) -> Variable:
+    """The variable ``name`` of an enclosing function, which lives in ``cell``."""
+    missing = f"cannot access free variable {name!r} where it is not associated with a value in enclosing scope"
+
+    def read() -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:
+            raise NameError(missing, name=name) from None
+
+    def write(value: Any) -> None:
+        cell.cell_contents = value
+
+    def delete() -> None:
+        read()
+        del cell.cell_contents
+
+    return _made(name, read, write, delete)
+
+
+def _made(name: str, read: Any, write: Any, delete: Any) -> Variable:
+    functions = {"read": staticmethod(read), "write": staticmethod(write), "delete": staticmethod(delete)}
+    cls = type(f"{name}_variable", (Variable,), {"__slots__": (), "label": name, **functions})
+    return cls()  # type: ignore[no-any-return]
