@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import textwrap
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from thunkad.compiled.root import root_of
 
 POLICIES = ("manual", "auto")
 FORMS = ("inlined", "outlined")
+form = pytest.mark.parametrize("form", FORMS)
 
 
 def rule(fn, factor, form="inlined", *, calls=None):
@@ -57,6 +59,32 @@ def in_form(form):
     return decorate
 
 
+def counted_rule(fn, form):
+    """Register a rule for ``fn`` with the cotangent ten times the seed; the list grows by each use of its pullback."""
+    uses = []
+
+    def ten_times(y_bar):
+        uses.append(1)
+        return y_bar * 10.0
+
+    @ad.rrule(fn)
+    @in_form(form)
+    def counted(x):
+        def pullback(y_bar):
+            return (ten_times(y_bar),)
+
+        return fn(x), pullback
+
+    return uses
+
+
+def without_source(text):
+    """A function whose source nobody finds."""
+    namespace = {"np": np}
+    exec(textwrap.dedent(text), namespace)
+    return namespace["opaque"]
+
+
 @contextlib.contextmanager
 def quiet():
     """No StaleRuleWarning may come."""
@@ -94,6 +122,8 @@ class Story:
         self.is_now(new)
         self.is_now(new)
         assert self.root.rebuilds - before == rebuilds
+        if rebuilds:  # and one can see why
+            assert " -> " in self.root.reason and f"last rebuilt: {self.root.reason}" in str(ad.explain(self.f))
 
     def stays(self, value):
         """A change was made that is none of this function's business."""
