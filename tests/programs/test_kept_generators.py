@@ -67,6 +67,7 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "close": ("def f(x):\n g = powers(x, 3)\n t = next(g)\n g.close()\n for v in g: t = t + v\n return t", (1.2,)),
     "field": ("class H:\n def __init__(self, g): self.g = g; self.t = 0.0\n def step(self):\n  self.t = self.t + next(self.g)\n  return self.t\ndef f(x):\n h = H(halves(x))\n a = h.step()\n return a * h.step() * h.t", (1.2,)),
     "tree": ("class T:\n def __init__(self, v, l=None, r=None): self.v = v; self.left = l; self.right = r\n def walk(self):\n  if self.left is not None: yield from self.left.walk()\n  yield self.v\n  if self.right is not None: yield from self.right.walk()\ndef f(x):\n t = T(x, T(x * 2), T(x * x, T(x + 1)))\n s = 1.0\n for v in t.walk():\n  if v > 2.3: break\n  s = s * 2 + v * v\n return s", (1.2,)),
+    "fsum": ("def f(x):\n g = powers(x, 3)\n y = next(g)\n return math.fsum(g) * y", (1.2,)),
     "tree_iter": ("class T:\n def __init__(self, v, kids=()): self.v = v; self.kids = kids\n def __iter__(self):\n  yield self.v\n  for k in self.kids: yield from k\ndef f(x):\n t = T(x, [T(x * 2), T(x * x, [T(x + 1)])])\n s = 1.0\n for v in t: s = s * 2 + v * v\n return s", (1.2,)),
     "in_dict": ("def f(x):\n gs = {'a': halves(x), 'b': powers(x, 4)}\n return next(gs['a']) * next(gs['b']) + next(gs['a'])", (1.2,)),
     "passed_plain": ("def take(g, n): return [next(g) for _ in range(n)]\ndef f(x):\n g = halves(x)\n a = take(g, 2)\n b = take(g, 2)\n return a[0] * b[1] + a[1]", (1.2,)),
@@ -144,7 +145,7 @@ REFUSED = {
     "super": ("class A:\n def g(self, x): yield x\nclass B(A):\n def g(self, x):\n  for v in super().g(x): yield v\ndef f(x):\n it = B().g(x)\n return next(it) * x", "'super\\(\\)' in a generator"),
     "loop_in_try": ("def bad(a):\n a[0] = a[0] * a[1]\n yield a[0]\n raise ValueError\ndef f(x):\n a = np.ones(2) * x\n t = 0.0\n try:\n  for v in bad(a): t = t + v\n except ValueError: t = t * a[1]\n return t", "a loop over an iterator in a 'try'"),
     "value_of_stop": ("def g(x):\n yield x\n return x * x\ndef f(x):\n it = g(x)\n t = next(it)\n try: next(it)\n except StopIteration as e: t = t * e.value\n return t", "using what an exception holds"),
-    "rule_of_a_list": ("def f(x):\n g = powers(x, 3)\n next(g)\n return math.fsum(g)", "fsum of a generator that is kept"),
+    "rule_of_a_list": ("def f(x):\n g = powers(x, 3)\n next(g)\n return math.dist(g, [1.0, 2.0])", "dist of a generator that is kept"),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from thunkad.analysis.activity import is_outside
 from thunkad.analysis.aliases import has_memory
 from thunkad.analysis.binding import bind_call
 from thunkad.analysis.hidden import HINT, hidden_method
+from thunkad.analysis.resolution import is_settled
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import Access
 from thunkad.ir import nodes as n
@@ -74,7 +75,7 @@ class Accessors:
                       steps: Block) -> bool:  # fmt: skip
         """``x.name op= v`` or ``x[k] op= v`` where functions of the user's read and write it."""
         at = (target.index,) if type(target) is n.Index else ()
-        if access.read is None or access.write is None or any(type(a) not in n.ATOMS for a in at):
+        if access.read is None or access.write is None or not all(map(is_settled, at)):
             hint = "write x.name = x.name + y, with a property or __getitem__ and __setitem__ in Python"
             raise self.fw.unsupported(s, "an update in place that runs code of a class which is not known", hint)
         old, new, undo, done = (

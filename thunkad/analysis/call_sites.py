@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import operator
 import types
 from typing import Any
 
@@ -59,6 +60,11 @@ from thunkad.runtime.iterators import contained, drawn_or, everything
 from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.unpacking import split_starred
 from thunkad.source.origin import library_of
+
+#: Methods of containers that change nothing.
+_OF_CONTAINERS = frozenset("values items keys get copy index count".split())
+#: What runs a method of the class of its first argument, if that has one.
+_BY_CLASS = (enter, leave, iter, next, operator.getitem, operator.setitem, operator.delitem)
 
 
 class CallSites:
@@ -155,9 +161,12 @@ class CallSites:
         if isinstance(callee, Known) and callee.value is next and len(args) == 2 and own_method(kinds[0], "__next__"):
             return self.looked_up(s, drawn_or, args, kwargs, kinds, None)
         if isinstance(callee, Known) and callee.value in (everything, contained) and kinds[0] is UNKNOWN:
-            return self.dynamic(s, e.func, args, kwargs, kinds)
-        if isinstance(callee, Known) and callee.value in (enter, leave, iter, next) and kinds and kinds[0] is UNKNOWN:
-            return self.dynamic(s, e.func, args, kwargs, kinds)
+            quiet = self.context.busy.isdisjoint(("__iter__", "__getitem__", "__contains__"))
+            return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=quiet and not self.context.suspends)
+        if isinstance(callee, Known) and callee.value in _BY_CLASS and kinds and kinds[0] is UNKNOWN:
+            method = {iter: "__iter__", operator.getitem: "__getitem__"}.get(callee.value)
+            quiet = method is not None and method not in self.context.busy and not self.context.suspends
+            return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=quiet)
         if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in FOLDS and kinds:
             decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
             terms = [*map(item_of, kinds[:1]), *kinds[1:]]
@@ -165,8 +174,11 @@ class CallSites:
                 if any(is_own_class(k) and has_operators(k.cls) for k in terms):
                     return self.looked_up(s, FOLDS[callee.value], args, kwargs, kinds, None)
                 if any(k is UNKNOWN for k in terms) and not self.is_empty(kinds[0]):
-                    return self.dynamic(s, e.func, args, kwargs, kinds)
+                    return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)
         if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in BY_METHOD and args:
+            if kinds[0] is UNKNOWN and BY_METHOD[callee.value] in self.context.computed:
+                quiet = BY_METHOD[callee.value] not in self.context.busy
+                return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=quiet)
             method = own_method(kinds[0], BY_METHOD[callee.value])
             if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
                 return self.looked_up(s, method, args, (), kinds, None)
@@ -192,18 +204,27 @@ class CallSites:
             return self.looked_up(s, method, (e.func, *args), kwargs, (callee, *kinds), None)
         if isinstance(callee, Lifted) and type(e.func) is n.Name and not any(type(a) is n.Star for a in args):
             return self.lifted(s, e, callee, args, kwargs, kinds)
-        return self.dynamic(s, e.func, args, kwargs, kinds)
+        members, name = self.context.members, e.func.name if type(e.func) is n.Attr else ""
+        reads = name in _OF_CONTAINERS and callee is UNKNOWN and members is not None and name not in members
+        return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=reads)
 
     def dynamic(
-        self, s: n.Stmt, func: n.Expr, args: Any, kwargs: Any, kinds: tuple[Kind, ...], result: Kind = UNKNOWN
+        self,
+        s: n.Stmt,
+        func: n.Expr,
+        args: Any,
+        kwargs: Any,
+        kinds: tuple[Kind, ...],
+        result: Kind = UNKNOWN,
+        only_reads: bool = False,
     ) -> Kind:
-        return self.site(s, Site("dynamic", func, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=result))
+        args, kwargs = tuple(args), tuple(kwargs)
+        site = Site("dynamic", func, args=args, kwargs=kwargs, kinds=kinds, result=result, only_reads=only_reads)
+        return self.site(s, site)
 
     def made(self, s: n.Stmt, func: n.Expr, cls: type, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
         """An object that generated code makes of its fields: the run-time dispatch knows how."""
-        kind = made_kind(cls, args, kwargs, kinds)
-        site = Site("dynamic", func, args=tuple(args), kwargs=tuple(kwargs), kinds=kinds, result=kind, only_reads=True)
-        return self.site(s, site)
+        return self.dynamic(s, func, args, kwargs, kinds, made_kind(cls, args, kwargs, kinds), only_reads=True)
 
     def lifted(self, s: n.Stmt, e: n.Call, callee: Lifted, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
         closure = callee.closure

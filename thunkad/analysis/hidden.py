@@ -13,6 +13,8 @@ from thunkad.analysis.special import own_method
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Sequence, Tuple, item_of, value_of
 
+#: The site of a statement whose operands are lists by now.
+TAKEN = "taken"
 HINT = "call it by its name, before this statement"
 _TESTS = ("__bool__", "__len__")
 _COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
@@ -23,7 +25,7 @@ _UNSEEN = (*_TESTS, *_COMPARISONS, *_ITEMS, *_TEXTS, *_NUMBERS, "__hash__", "__c
 #: Functions and methods that hand on what they are given, and look at its class at most.
 _HARMLESS = frozenset(
     "isinstance issubclass id type callable hasattr getattr setattr delattr append insert extend iter next super "
-    "object __new__ drawn listed enter leave".split()
+    "object __new__ drawn listed enter leave everything is_iterated has_items has_own own_names".split()
 )
 
 
@@ -92,8 +94,9 @@ def _asked(resolved: Resolved, s: Any) -> Iterator[tuple[n.Expr, tuple[str, ...]
     t = type(s)
     if t in (n.If, n.Assert, n.While):
         yield s.test, _TESTS
-    elif t is n.Unpack and type(s.value) is n.Name:
-        yield s.value, _ITEMS
+    elif t is n.Unpack and type(s.value) is n.Name and s.site != TAKEN:
+        if not isinstance(resolved.kind(s.value), (Tuple, Sequence)):
+            yield s.value, _ITEMS
     elif t in (n.Assign, n.Effect):
         site = resolved.sites.get(id(s))
         e = s.value

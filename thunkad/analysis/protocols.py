@@ -15,11 +15,13 @@ from __future__ import annotations
 import builtins
 import inspect
 import linecache
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from thunkad.analysis.sites import Site
-from thunkad.analysis.special import attribute_access, own_method
+from thunkad.analysis.hidden import TAKEN
+from thunkad.analysis.sites import Context, Site
+from thunkad.analysis.special import Access, attribute_access, own_method
 from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -28,20 +30,25 @@ from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known
 from thunkad.normal.guarded import CUT
 from thunkad.normal.suspended_class import class_of
 from thunkad.records import replace
+from thunkad.runtime.attributes import has_items, is_iterated
 from thunkad.runtime.iterators import EXHAUSTED, contained, drawn, everything, found_in, listed, unpacked
 from thunkad.runtime.lazy import OF_BUILTINS
 from thunkad.runtime.suspended import Managed, Suspended
 from thunkad.runtime.unpacking import split_starred
 
-#: The site of a statement whose operands are lists by now.
-TAKEN = "taken"
 _WITH_STARS = (n.Call, n.TupleExpr, n.ListExpr, n.SetExpr)
 UNPACKED = n.Ref("unpacked", unpacked)
 FOUND_IN, CONTAINED = n.Ref("found_in", found_in), n.Ref("contained", contained)
 EVERYTHING = n.Ref("everything", everything)
 GET, SET = n.Ref("getattr", getattr), n.Ref("setattr", setattr)
+GETITEM, SETITEM = n.Ref("getitem", operator.getitem), n.Ref("setitem", operator.setitem)
+DELITEM = n.Ref("delitem", operator.delitem)
 ITER, DRAWN, LISTED = n.Ref("iter", iter), n.Ref("drawn", drawn), n.Ref("listed", listed)
 NOTHING_LEFT = n.Ref("EXHAUSTED", EXHAUSTED)
+#: What an ``__iter__`` may call, besides methods, to be written out where it is used.
+_PASSING = {"iter", "zip", "enumerate", "range", "reversed", "sorted", "list", "tuple", "len", "map", "filter"}
+_LAZY = {"zip", "enumerate", "range", "reversed", "map", "filter"}
+_STRAIGHT = (n.Assign, n.For, n.If, n.Append, n.Unpack)
 #: Functions that take all items of their first argument at once.
 TAKE_ALL = ("list", "tuple", "sum", "min", "max", "sorted", "any", "all", "dict")
 
@@ -50,15 +57,14 @@ KindOf = Callable[[Any, n.Expr], Kind | None]
 
 
 def by_protocol(
-    function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool, computed: frozenset[str], sets: bool
+    function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool, context: Context
 ) -> n.Function:
     """``function`` in normal form, with such loops written out; itself if there are none.
 
     ``kind`` gives the kind of an operand, or of what a loop runs over; ``suspends``: what nothing is known of may be a
-    generator; ``computed`` has the names of attributes that are code in some class, ``sets`` says whether setting them
-    may be, too.
+    generator.
     """
-    writer = _Writer(function, kind, sites, suspends, computed, sets)
+    writer = _Writer(function, kind, sites, suspends, context)
     body = writer.block(function.body)
     if not writer.found:
         return function
@@ -78,13 +84,12 @@ class _Writer:
         kind: KindOf,
         sites: Mapping[int, Site],
         suspends: bool,
-        computed: frozenset[str],
-        sets: bool,
+        context: Context,
     ) -> None:
         self.sites, self.suspends = sites, suspends
         self.foreign: set[str] = set()  # what functions return that can't be looked into
         self.function, self.kind, self.names = function, kind, Names(walk.taken_names(function))
-        self.computed, self.sets = computed, sets
+        self.context, self.computed, self.sets = context, context.computed, context.writes_late
         self.found = False
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
@@ -103,12 +108,21 @@ class _Writer:
                 return self.loop(s, s.iter, method, None)
             if self.suspends and type(s.iter) is n.Name and s.count is None and self.may_iterate(s.iter):
                 return self.loop(s, s.iter, None, None)
+            through = s.iter.args if type(s.iter) is n.Call and type(s.iter.func) is n.Global else (s.iter,)
+            unknown = [x for x in through if self.may_list(x)]
+            if unknown and s.site is None:
+                *lists, loop = self.listing(s, unknown, place="iter")
+                return [*lists, walk.map_blocks(loop, self.block)]
             if type(s.iter) is n.Call and type(s.iter.func) is n.Global and s.count is None:
                 of_parts = [own_method(self.kind(s.iter, a), "__iter__") for a in s.iter.args]
                 name = s.iter.func.id if self.is_builtin(s.iter.func) else ""
                 if name == "enumerate" and of_parts and of_parts[0] is not None and not s.iter.kwargs:
                     return self.loop(s, s.iter.args[0], of_parts[0], (*s.iter.args[1:], n.Const(0))[0])
                 if name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args)):
+                    if not self.suspends and s.site is None:
+                        own = [x for x in s.iter.args if self.may_iterate(x) or self.may_list(x)]
+                        *lists, loop = self.listing(s, own, place="iter")
+                        return [*lists, walk.map_blocks(loop, self.block)]
                     made = n.Assign(self.names.temporary(), lazily(name, s.iter), line=s.line)
                     self.found = True
                     return [made, n.For(s.target, n.Name(made.target), self.block(s.body), s.stop, **where)]
@@ -130,6 +144,9 @@ class _Writer:
         stores = t in (n.Store, n.Update) and self.sets and not getattr(s, "past", False)
         if stores and self.may_be_computed(s, s.target):
             return self.setting(s)
+        item = s.value if t is n.Assign else s.target if t in (n.Store, n.Update, n.Delete) else None
+        if type(item) is n.Index and self.may_be_item(s, item):
+            return self.by_class(s, item)
         if t is n.Assign and type(s.value) is n.Index:
             return self.with_key(s, s.value, lambda index: replace(s, value=replace(s.value, index=index)))
         if t in (n.Store, n.Update, n.Delete) and type(s.target) is n.Index:
@@ -141,8 +158,9 @@ class _Writer:
             self.foreign.update(s.targets)
         if s.site == TAKEN:
             return [s]
-        if t is n.Unpack and type(s.value) is n.Name and self.may_iterate(s.value):
-            return self.listing(s, [s.value], n.Const(len(s.targets)))
+        if t is n.Unpack and type(s.value) is n.Name and (self.may_iterate(s.value) or self.may_list(s.value)):
+            count = (n.Const(len(s.targets)),) if self.suspends else ()
+            return self.listing(s, [s.value], *count)
         if self.suspends and t is n.Assign:
             site = self.sites.get(id(s))
             if site is not None and site.how in ("missing", "constant"):
@@ -172,6 +190,12 @@ class _Writer:
             self.suspends and kind is UNKNOWN and not (type(e) is n.Name and e.id in self.foreign)
         )
 
+    def may_list(self, e: n.Expr) -> bool:
+        """Whether ``e`` may be an object that makes an iterator of its own when it is iterated over, no generator."""
+        if self.suspends or type(e) is not n.Name or e.id in self.foreign:
+            return False
+        return not self.computed.isdisjoint(("__iter__", "__getitem__")) and self.kind(None, e) is UNKNOWN
+
     def membership(self, s: n.Assign, e: n.Compare) -> list[n.Stmt]:
         """``x in items``, which goes through the items of an iterator."""
         if not self.may_iterate(e.right) or own_method(self.kind(None, e.right), "__contains__") is not None:
@@ -192,16 +216,20 @@ class _Writer:
         found: list[n.Expr] = [a.value for a in walk.children(e) if type(a) is n.Star]
         if type(e) is n.Call and e.args:
             name = e.func.id if type(e.func) is n.Global and self.is_builtin(e.func) else ""
-            if name in OF_BUILTINS and any(map(self.may_iterate, e.args)):
+            if name in OF_BUILTINS and self.suspends and any(map(self.may_iterate, e.args)):
                 self.found = True
                 return [n.Assign(s.target, lazily(name, e), line=s.line, site=s.site)]
+            if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name == "extend"):
+                found += [x for x in e.args if self.may_list(x) or self.may_iterate(x)]
+            if type(e.func) is n.Attr and e.func.value == n.Global("math") and e.func.name in ("prod", "fsum"):
+                found.append(e.args[0])
             many = len(e.args) > 1 and name in ("min", "max")
             if (name in TAKE_ALL and not many) or (type(e.func) is n.Ref and e.func.value is split_starred):
                 found.append(e.args[0])
-        found = [x for x in found if type(x) is n.Name and self.may_iterate(x)]
+        found = [x for x in found if type(x) is n.Name and (self.may_iterate(x) or self.may_list(x))]
         return self.listing(s, found) if found else [s]
 
-    def listing(self, s: Any, operands: list[n.Expr], *count: n.Const) -> list[n.Stmt]:
+    def listing(self, s: Any, operands: list[n.Expr], *count: n.Const, place: str = "value") -> list[n.Stmt]:
         """``s`` with lists of all items in place of these operands."""
         self.found = True
         out: list[n.Stmt] = []
@@ -210,10 +238,16 @@ class _Writer:
             known = own_method(self.kind(s, x), "__iter__") is not None
             function = EVERYTHING if not known else UNPACKED if count else LISTED
             items = self.names.new("items")
-            out.append(n.Assign(items, n.Call(function, (x, *count)), line=s.line))
+            made = n.Assign(items, n.Call(function, (x, *count)), line=s.line)
+            if self.may_list(x):  # an array or a list, most of all, stays what it is
+                test = n.Name(self.names.new("own_items"))
+                out.append(n.Assign(test.id, n.Call(n.Ref("is_iterated", is_iterated), (x,)), line=s.line))
+                out.append(n.If(test, [made], [n.Assign(items, x, line=s.line)], line=s.line))
+            else:
+                out.append(made)
             lists[x.id] = n.Name(items)  # type: ignore[union-attr]
-        value = walk.substitute(s.value, lists)
-        return [*out, replace(s, value=value, site=TAKEN)]
+        value = walk.substitute(getattr(s, place), lists)
+        return [*out, replace(s, **{place: value}, site=TAKEN)]
 
     def may_be_computed(self, s: n.Stmt, e: n.Expr) -> bool:
         """Whether ``e`` is an attribute that may be code, of an object whose class is known only when the code runs."""
@@ -224,11 +258,40 @@ class _Writer:
             and self.kind(s, e.value) in (None, UNKNOWN)
         )
 
+    def may_be_item(self, s: n.Stmt, e: n.Index) -> bool:
+        """Whether ``e`` is an item of something of which nothing is known, so that a method may make or put it."""
+        method = "__getitem__" if type(s) is n.Assign else "__delitem__" if type(s) is n.Delete else "__setitem__"
+        known = s.site is not None or type(e.value) is not n.Name
+        return not known and method in self.computed and self.kind(s, e.value) is UNKNOWN
+
+    def by_class(self, s: Any, e: n.Index) -> list[n.Stmt]:
+        """``s`` twice: by the methods of the class of what ``e`` is an item of, and on memory."""
+        key, out = self.key(s, e)
+        x, line = e.value, s.line
+        by_methods: list[n.Stmt]
+        if type(s) is n.Assign:
+            by_methods = [replace(s, value=n.Call(GETITEM, (x, key)))]
+        elif type(s) is n.Delete:
+            by_methods = [n.Effect(n.Call(DELITEM, (x, key)), line=line)]
+        else:
+            by_methods, value = [], s.value
+            if type(s) is n.Update:
+                old, value = n.Name(self.names.new("old")), n.Name(self.names.new("new"))
+                by_methods.append(n.Assign(old.id, n.Call(GETITEM, (x, key)), line=line))
+                by_methods.append(n.Assign(value.id, n.Inplace(s.op, old, s.value), line=line))
+            by_methods.append(n.Effect(n.Call(SETITEM, (x, key, value)), line=line))
+        test = n.Name(self.names.new("own_items"))
+        out.append(n.Assign(test.id, n.Call(n.Ref("has_items", has_items), (x,)), line=line))
+        self.found = True
+        return [*out, n.If(test, by_methods, [replace(s, site=TAKEN)], line=line)]
+
     def sets_by_method(self, s: n.Update, target: n.Attr) -> bool:
-        """Whether setting ``target`` calls a ``__setattr__`` of the user's, and reading it is plain."""
+        """Whether setting ``target`` calls a method of the user's and reading it is plain, or the other way round."""
         kind = self.kind(s, target.value) if type(target.value) is n.Name else None
-        access = attribute_access(kind, target.name, True)
-        return access is not None and access.name is not None and attribute_access(kind, target.name) is None
+        read, access = attribute_access(kind, target.name), attribute_access(kind, target.name, True)
+        if access is None:
+            return read == Access(None, None)  # it may be made by ``__getattr__``
+        return access.name is not None and read is None
 
     def in_steps(self, s: n.Update) -> list[n.Stmt]:
         """``x.name op= v`` as a read, an operation and a store."""
@@ -275,6 +338,12 @@ class _Writer:
         if not any(type(p) is n.Slice for p in parts) or not isinstance(self.kind(s, e.value), Instance):
             return [s]
         self.found = True
+        key, out = self.key(s, e)
+        return [*out, made(key)]
+
+    def key(self, s: Any, e: n.Index) -> tuple[n.Expr, list[n.Stmt]]:
+        """The index of ``e`` as an operand, and the statements that make it."""
+        parts = e.index.items if type(e.index) is n.TupleExpr else (e.index,)
         out: list[n.Stmt] = []
         keys: list[n.Expr] = []
         for p in parts:
@@ -287,11 +356,59 @@ class _Writer:
         if type(e.index) is n.TupleExpr:
             key = n.Name(self.names.new("key"))
             out.append(n.Assign(key.id, n.TupleExpr(tuple(keys)), line=s.line))
-        return [*out, made(key)]
+        return key, out
+
+    def items_of(self, s: n.For, over: n.Name, method: Any) -> tuple[list[n.Stmt], n.Expr] | None:
+        """The statements of a plain ``__iter__`` such as ``return iter(self.items)``, and what it goes through.
+
+        None for a method that does more than that.
+        """
+        kind = self.kind(s, over)
+        if not isinstance(kind, Instance) or inspect.isgeneratorfunction(method) or method.__closure__:
+            return None
+        form = self.context.form_of(method)
+        everything = walk.statements(form.body)
+        names = {e.id for t in everything for e in walk.parts(*walk.expressions(t)) if type(e) is n.Global}
+        if not names <= _PASSING or not names.isdisjoint(method.__globals__) or len(form.params) != 1:
+            return None
+        if not all(type(t) in _STRAIGHT for t in everything[:-1]) or len(form.body) < 2:
+            return None
+        mapping = {name: self.names.new(name) for name in walk.assigned(form.body)}
+        *before, made, last = walk.rename(form.body, {**mapping, form.params[0].name: over.id})
+        if type(last) is not n.Return or type(made) is not n.Assign or last.value != n.Name(made.target):
+            return None
+        call = made.value
+        if type(call) is not n.Call or type(call.func) is not n.Global or call.kwargs:
+            return None
+        if call.func.id == "iter" and len(call.args) == 1 and type(call.args[0]) is n.Name:
+            (items,) = call.args
+            if before and type(before[-1]) is n.Assign and before[-1].target == items.id:
+                made, call = before[-1], before[-1].value
+                if type(call) is not n.Call or type(call.func) is not n.Global or call.func.id not in _LAZY:
+                    call = items
+                else:
+                    before.pop()
+            else:
+                call = items
+        elif call.func.id not in _LAZY:
+            return None
+        self.context.class_member(kind.cls, "__iter__")
+        return before, call
 
     def loop(self, s: n.For, over: n.Expr, method: Any, start: n.Expr | None) -> list[n.Stmt]:
         """``start``: where ``enumerate`` begins to count, None if the loop is over the object itself."""
         self.found = True
+        inlined = self.items_of(s, over, method) if type(over) is n.Name else None
+        if inlined is not None:
+            before, values = inlined
+            if start is not None:
+                if type(values) is n.Call:
+                    lazy, items = n.Name(self.names.temporary()), n.Name(self.names.new("items"))
+                    before.append(n.Assign(lazy.id, values, line=s.line))
+                    before.append(n.Assign(items.id, n.Call(n.Global("list"), (lazy,)), line=s.line))
+                    values = items
+                values = n.Call(n.Global("enumerate"), (values, start))
+            return [*before, n.For(s.target, values, self.block(s.body), s.stop, None, line=s.line, site=s.site)]
         if s.site == CUT:
             raise UnsupportedSyntaxError(
                 "a loop over an iterator in a 'try' whose handler may see what the loop has done is not differentiated",

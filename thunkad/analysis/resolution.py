@@ -183,7 +183,7 @@ class Run(CallSites):
             if index is None:
                 return False
             args, kinds = (target.value, target.index, s.value), (base, index, value)
-        if access.write is None or any(type(a) not in n.ATOMS for a in args):
+        if access.write is None or not all(map(is_settled, args)):
             self.site(s, Site("dynamic", n.Const("a setter"), args=args, kinds=kinds))
         else:
             self.looked_up(s, access.write, args, (), kinds, None)
@@ -402,8 +402,7 @@ class Run(CallSites):
             import operator
 
             args, kinds = (e.value, e.index), (container, position)
-            whole = type(e.index) is n.TupleExpr and all(type(part) in n.ATOMS for part in e.index.items)
-            if method is not None and (whole or type(e.index) in n.ATOMS):
+            if method is not None and is_settled(e.index):
                 return self.looked_up(s, method, args, (), kinds, None)
             return self.site(s, Site("dynamic", operator.getitem, args=args, kinds=kinds, infix=True))
         constant = (e.index.value,) if type(e.index) is n.Const else None
@@ -478,3 +477,8 @@ class Run(CallSites):
             cls = np.ndarray
         found = getattr(cls, e.name, None) if cls is not None else None
         return Method(found, base) if callable(found) else UNKNOWN
+
+
+def is_settled(e: n.Expr) -> bool:
+    """Whether ``e`` is an atom or a tuple of atoms, as an index may be."""
+    return type(e) in n.ATOMS or (type(e) is n.TupleExpr and all(type(part) in n.ATOMS for part in e.items))

@@ -68,7 +68,7 @@ def _in_protocols(run: Run) -> tuple[n.Function, Run]:
     function, run = run.function, _settled(run)
     for _ in range(3):  # a loop inside of one may only be known to be one then
         suspends = context.suspends and not function.generated  # in generated code all of it is written out
-        written = by_protocol(function, run.iterated, run.sites, suspends, context.computed, context.writes_late)
+        written = by_protocol(function, run.iterated, run.sites, suspends, context)
         written = with_shared_attributes(with_arrays(written, run.sites), run)
         if written is function:
             break

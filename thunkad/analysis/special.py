@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import inspect
 import math
+import operator
 import sys
 import types
 from typing import Any, TypeGuard
@@ -23,7 +24,7 @@ from thunkad.records import record
 from thunkad.runtime.attributes import is_descriptor
 from thunkad.runtime.exceptions import enter, entered, leave
 from thunkad.runtime.folded import added_up, multiplied
-from thunkad.runtime.iterators import contained, drawn_or, everything, found_in, listed, unpacked
+from thunkad.runtime.iterators import contained, drawn_or, everything, found_in, listed, listed_by_index, unpacked
 from thunkad.source.wrapped import python_function
 
 #: The special methods of operators in place.
@@ -39,6 +40,7 @@ BY_METHOD: dict[Any, str] = {
     len: "__len__", abs: "__abs__", round: "__round__", float: "__float__", int: "__int__", bool: "__bool__",
     complex: "__complex__", str: "__str__", repr: "__repr__", format: "__format__", divmod: "__divmod__",
     iter: "__iter__", next: "__next__", reversed: "__reversed__", math.floor: "__floor__", math.ceil: "__ceil__",
+    operator.getitem: "__getitem__", operator.setitem: "__setitem__", operator.delitem: "__delitem__",
     math.trunc: "__trunc__", copy.copy: "__copy__", enter: "__enter__", leave: "__exit__",
 }  # fmt: skip
 #: Built-in functions that apply an operator again and again, by the function that does so before the compiler's eyes.
@@ -203,8 +205,10 @@ def special_method(kind: Kind | None, name: str) -> Any:
 def method_for(fn: Any, args: Any) -> Any:
     """The user's method that a built-in function calls for these values, or the function itself."""
     if fn is everything:
-        found = own_method(Instance(type(args[0])), "__iter__")
-        return fn if found is None else listed if len(args) == 1 else unpacked
+        if own_method(Instance(type(args[0])), "__iter__") is not None:
+            return listed if len(args) == 1 else unpacked
+        by_index = not hasattr(type(args[0]), "__iter__") and own_method(Instance(type(args[0])), "__getitem__")
+        return listed_by_index if by_index else fn
     if fn is contained:
         own = own_method(Instance(type(args[0])), "__iter__"), own_method(Instance(type(args[0])), "__contains__")
         return found_in if own[0] is not None and own[1] is None else fn

@@ -23,7 +23,7 @@ from thunkad.compiled.forms import normal_form
 from thunkad.compiled.variables import find_shared
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Sequence, Tuple
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Sequence, Tuple
 from thunkad.normal.guarded import MUTATING
 from thunkad.normal.lower_builder import CELL
 from thunkad.runtime.attributes import is_code
@@ -31,6 +31,10 @@ from thunkad.runtime.suspended import Suspended
 from thunkad.source.names import lookup
 
 _MOST = 200  # functions and objects that are looked at
+#: Methods that the language calls, and that may make values, of objects of which nothing is known.
+_CALLED_UNSEEN = """
+    __getitem__ __setitem__ __delitem__ __iter__ __float__ __complex__ __round__ __floor__ __ceil__ __trunc__
+""".split()
 _FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
 
 
@@ -46,6 +50,7 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
     world.shared, world.own_operators = find_shared(fn, kinds)
     world.begun, world.writes_late = True, search.reaches(fn, kinds) or bool(world.shared)
     world.suspends, world.computed = search.suspends, frozenset(search.computed)
+    world.busy, world.members = frozenset(search.busy), None if search.anything else frozenset(search.members)
     return True
 
 
@@ -57,6 +62,9 @@ class _Search:
         self.suspends = False  # whether there may be an iterator that nobody knows of when it is used
         self.called: set[int] = set()  # generator functions that are called by their names
         self.computed: set[str] = set()  # names of attributes that are code, in the classes that are reached
+        self.members: set[str] = set()  # names of all that these classes have
+        self.anything = False  # whether there may be objects of any class
+        self.busy: set[str] = set()  # names of methods that the language calls and that change what they are given
 
     def reaches(self, fn: Any, kinds: Iterable[Kind]) -> bool:
         """Whether something that ``fn`` can reach, or that is an argument of these kinds, changes what it is given."""
@@ -70,6 +78,10 @@ class _Search:
                 continue
             self.seen[id(value)] = value
             writes = self.one(value, value is not fn) or writes
+        if self.left:
+            self.anything = True
+            self.computed.update(_CALLED_UNSEEN)
+            self.busy.update(_CALLED_UNSEEN)
         return writes or self.iterates or self.suspends
 
     def add_kind(self, kind: Kind) -> None:
@@ -77,6 +89,12 @@ class _Search:
             self.left.append(kind.value)
         elif isinstance(kind, Instance):
             self.left.append(kind.cls)
+            for _, part in kind.fields:
+                self.add_kind(part)
+        elif kind is UNKNOWN:
+            self.computed.update(_CALLED_UNSEEN)  # it may be of any class
+            self.busy.update(_CALLED_UNSEEN)
+            self.anything = True
         elif isinstance(kind, Tuple):
             for k in kind.items:
                 self.add_kind(k)
@@ -98,7 +116,9 @@ class _Search:
         if isinstance(value, type):
             if not _is_foreign(value):
                 self.suspends |= "__next__" in vars(value)
+                self.members.update(vars(value))
                 self.computed.update(name for name, v in vars(value).items() if is_code(v))
+                self.computed.update(m for m in _CALLED_UNSEEN if isinstance(vars(value).get(m), types.FunctionType))
                 makers = {id(vars(value).get(name)) for name in ("__init__", "__new__", "__post_init__")}
                 self.left += [*value.__bases__, *(v for v in vars(value).values() if id(v) not in makers)]
                 # What makes an object fills it, and may make others.
@@ -129,7 +149,10 @@ class _Search:
         except Exception:
             return False  # what is wrong with it is said where it is called
         self.suspends |= inspect.isgeneratorfunction(fn) and id(fn) not in self.called
-        return (passed and writes_given(form)) or self.body(form, fn)
+        writes = passed and writes_given(form)
+        if writes and fn.__name__ in _CALLED_UNSEEN:
+            self.busy.add(fn.__name__)
+        return writes or self.body(form, fn)
 
     def body(self, function: n.Function, owner: Any) -> bool:
         """Whether a closure made in ``function`` writes; what its statements name is put on the list.

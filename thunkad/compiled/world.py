@@ -65,6 +65,8 @@ class World(Attempts, Passing, Lookups):
         self.writes_late: bool = early is not None and early.writes_late
         self.suspends: bool = early is not None and early.suspends
         self.computed: frozenset[str] = early.computed if early is not None else frozenset()
+        self.busy: frozenset[str] = early.busy if early is not None else frozenset()
+        self.members: frozenset[str] | None = early.members if early is not None else None
         self.pairs: dict[Any, Pair] = {}
         self.names: dict[str, int] = {}
         self._analyses: dict[Any, Resolved | None] = {}

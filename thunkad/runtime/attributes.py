@@ -7,9 +7,12 @@ import inspect
 import types
 from typing import Any
 
+import numpy as np
+
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.variables import Location
 
+_PLAIN = (np.ndarray, list, tuple, dict, np.generic, float, str)
 SHARED_HINT = "it outlives the call: keep the value in a variable, or in an attribute of an object made in the call"
 
 
@@ -106,6 +109,21 @@ def outside(x: Any, name: str) -> UnsupportedSyntaxError:
 def has_own(x: Any, name: Any) -> bool:
     """``name in x.__dict__``"""
     return name in x.__dict__
+
+
+def has_items(x: Any) -> bool:
+    """Whether ``x[key]`` calls a Python function of a class."""
+    if isinstance(x, _PLAIN):  # of those derived from them, code of their own is refused by name
+        return False
+    return isinstance(inspect.getattr_static(type(x), "__getitem__", None), types.FunctionType)
+
+
+def is_iterated(x: Any) -> bool:
+    """Whether iterating over ``x`` calls a Python function of a class, its ``__iter__`` or else its ``__getitem__``."""
+    if isinstance(x, _PLAIN):
+        return False
+    found = inspect.getattr_static(type(x), "__iter__", None)
+    return isinstance(found, types.FunctionType) if found is not None else has_items(x)
 
 
 def own_names(x: Any) -> list[str]:

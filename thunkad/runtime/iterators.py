@@ -41,6 +41,18 @@ def listed(items: Any) -> Any:
     return out
 
 
+def listed_by_index(items: Any, count: Any = None) -> Any:
+    """All items of an object that has a ``__getitem__`` and no ``__iter__``."""
+    out: list[Any] = []
+    while True:
+        try:
+            item = items[len(out)]
+        except IndexError:
+            break
+        out.append(item)
+    return out
+
+
 class Items:
     """An iterator over a list, a tuple or an array, as ``iter`` makes it."""
 

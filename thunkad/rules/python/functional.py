@@ -7,7 +7,7 @@ import operator
 
 from thunkad.rules.library import alternative, non_differentiable
 from thunkad.rules.refused import refuse
-from thunkad.runtime.attributes import has_own, own_names
+from thunkad.runtime.attributes import has_items, has_own, is_iterated, own_names
 from thunkad.runtime.chosen import implementation
 
 refuse(
@@ -16,7 +16,7 @@ refuse(
     contextlib.contextmanager,
 )
 refuse("write nested 'with' statements", contextlib.ExitStack)
-non_differentiable(implementation, has_own, own_names, operator.itemgetter, operator.attrgetter)
+non_differentiable(implementation, has_items, has_own, is_iterated, own_names, operator.itemgetter, operator.attrgetter)
 
 
 @alternative(operator.methodcaller)
