@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from thunkad.by_name import qualified_name
 from thunkad.compiled import capture, entry, forward
 from thunkad.compiled.entry import ArgNames, ArgNums
-from thunkad.compiled.nested import Derivative, marked, nests
 from thunkad.inspection import adjoint_source, explain
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.runtime.cotangents import check_result
+from thunkad.runtime.marks import Derivative, marked, nests
 from thunkad.tangents import NO_TANGENT, LazyTuple, Thunk
 
 F = TypeVar("F", bound=Callable[..., Any])

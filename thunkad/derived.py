@@ -11,10 +11,10 @@ import numpy as np
 from thunkad.api import grad, jvp, vjp
 from thunkad.compiled import forward as linear
 from thunkad.compiled.curvature import curvature
-from thunkad.compiled.nested import MAP, Derivative, marked, nests
 from thunkad.errors import ArgumentError
 from thunkad.jacobians import jacobian_of
 from thunkad.runtime.dots import check_directions
+from thunkad.runtime.marks import MAP, Derivative, marked, nests
 from thunkad.runtime.residuals import snapshot
 
 F = TypeVar("F", bound=Callable[..., Any])

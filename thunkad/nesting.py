@@ -18,6 +18,8 @@ from thunkad.derived import (
     tangent_of_gradient,
 )
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.runtime.shadows import keep
+from thunkad.runtime.watching import Watch, WatchCopies, separate, watch_copies
 from thunkad.tangents import NoTangent
 
 
@@ -110,3 +112,11 @@ def _(x, fn):
         return (y_bar if changed is None else changed), NoTangent()
 
     return y, pullback
+
+
+non_differentiable(Watch, Watch.check, WatchCopies.check, watch_copies)
+
+
+@frule(separate)
+def _(x, *others, x_dot):
+    return separate(x, *others), keep(x_dot)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.compiled.edges import Edge
-from thunkad.compiled.nested import MARK
 from thunkad.compiled.root import ROOTS, Rebuilt, Root, in_words, root_of
 from thunkad.compiled.target import target_of
 from thunkad.records import record
 from thunkad.rules.load import load_library
 from thunkad.rules.registry import Rules
+from thunkad.runtime.marks import MARK
 
 
 @record(frozen=True)

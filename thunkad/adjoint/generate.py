@@ -40,9 +40,11 @@ from thunkad.optimise.release import release
 from thunkad.optimise.tidy import tidy
 from thunkad.records import record, replace
 from thunkad.runtime import cotangents, shadows, sharing
+from thunkad.runtime.watching import separate, watch_copies
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
-MUST_DIFFER, APART = n.Ref("must_differ", sharing.must_differ), n.Ref("apart", sharing.apart)
+MUST_DIFFER = n.Ref("must_differ", sharing.must_differ)
+SEPARATE, WATCH_COPIES = n.Ref("separate", separate), n.Ref("watch_copies", watch_copies)
 THEN = n.Ref("then", shadows.then)
 STRUCTURE = n.Ref("structure", shadows.structure)
 PROJECT = n.Ref("project", cotangents.project)
@@ -186,16 +188,32 @@ class Generator:
 
     # ------------------------------------------------------------ parts
 
-    def keep_apart(self, params: list[n.Name], body: list[n.Stmt]) -> None:
-        """See to it that these parameters share no memory: of arrays that are only put into something, by copies."""
+    def keep_apart(self, params: list[str], body: list[n.Stmt]) -> None:
+        """See to it that these parameters share no memory: by copies of what surely is not written.
+
+        What only a callee that is found when the code runs could write is copied too, and watched.
+        """
+        if len(params) < 2:
+            return
         line = self.resolved.function.line
         out: list[n.Stmt] = []
+        watched: list[n.Expr] = []
         before: list[n.Expr] = []
-        for p in params:
-            if before and isinstance(self.resolved.kind(p), Num) and not self.aliases.arrays_written(p.id):
-                out.append(n.Assign(p.id, n.Call(APART, (p, *before)), line=line))
+        for p in map(n.Name, params):
+            whole = isinstance(self.resolved.kind(p), Num) and not self.aliases.arrays_written(p.id)
+            if before and (whole or not self.aliases.surely_written(p.id)):
+                if not whole:
+                    original = n.Name(self.names.new(f"{p.id}_given"))
+                    out.append(n.Assign(original.id, p, line=line))
+                    watched.append(n.TupleExpr((original, p)))
+                out.append(n.Assign(p.id, n.Call(SEPARATE, (p, *before)), line=line))
             before.append(p)
-        body[:0] = [*out, n.Effect(n.Call(MUST_DIFFER, tuple(params)), line=line)]
+        out.append(n.Effect(n.Call(MUST_DIFFER, tuple(before)), line=line))
+        if watched:
+            watch, first = n.Name(self.names.new("watch")), n.TupleExpr((before[0], before[0]))
+            out.append(n.Assign(watch.id, n.Call(WATCH_COPIES, (first, *watched)), line=line))
+            body.append(n.Effect(n.Call(n.Attr(watch, "check"), ()), line=line))
+        body[:0] = out
 
     def sweeps(
         self, wanted: tuple[str, ...], seed: Callable[[n.Expr], n.Expr], results: tuple[int, ...] | None = None
@@ -221,9 +239,10 @@ class Generator:
                 original = self.names.new(f"{p}_at_start")
                 body.insert(0, n.Assign(original, n.Call(STRUCTURE, (n.Name(p),)), line=resolved.function.line))
                 self.originals[p] = n.Name(original), n.Name(p)
-        following = [n.Name(p) for p in wanted if p in shadowed]
-        if len(following) > 1 and not self.takes_shadows:
-            self.keep_apart(following, body)
+        following = [p for p in wanted if p in shadowed]
+        if following and not self.takes_shadows:
+            given = (p.name for p in resolved.function.params)
+            self.keep_apart([*following, *(p for p in given if p in shadowed and p not in wanted)], body)
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = Bars(resolved, forward.active, self.names, frozenset(resolved.hollow))

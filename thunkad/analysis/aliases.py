@@ -139,6 +139,15 @@ class Aliases:
                 return True
         return False
 
+    def surely_written(self, name: str) -> bool:
+        """Whether something in the class of ``name`` is written by more than a callee that is found at run time."""
+        found = self.find(name)
+        for s in walk.statements(self.resolved.function.body):
+            if any(self.find(x) == found for x in self.written_by.get(id(s), ())):
+                if not foreseen(self.resolved, self.resolved.sites.get(id(s))):
+                    return True
+        return False
+
     def members(self, names: Any) -> dict[str, list[str]]:
         out: dict[str, list[str]] = {}
         for name in names:

@@ -15,7 +15,6 @@ from thunkad.compiled.binding import signature_of
 from thunkad.compiled.derivations import Derivation, tangent_kind
 from thunkad.compiled.finish import finished
 from thunkad.compiled.load import Slot
-from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.errors import UnsupportedSyntaxError
@@ -27,6 +26,7 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.pipeline import reached
 from thunkad.records import field, record, replace
+from thunkad.runtime.marks import derivative_of
 
 
 @record(frozen=True)

@@ -13,10 +13,8 @@ from typing import Any
 from thunkad.analysis.sites import weaken
 from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
-from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind
 from thunkad.kinds.observe import kind_of
-from thunkad.rules.entry import name_of
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dots import tangent_buffer
@@ -160,17 +158,19 @@ class Bundles:
 
         return value
 
-    def refuse_blind(self, fn: Any, target: Any, owner: Any, given: dict[str, Bundle], foreseen: bool) -> None:
-        """Refuse a function that changes what has no tangent in which that could be followed."""
+    def blind(self, target: Any, owner: Any, given: dict[str, Bundle], foreseen: bool) -> list[str]:
+        """The parameters that a function may change and in whose tangents that could not be followed."""
         if not any(map(moves, given.values())):
-            return
+            return []
         with self.world.lock:
             kinds = tuple(bundle_kind(b[0]) for b in given.values())
             mutated = self.world.forwarding.summary_for(target, owner, kinds).mutated
-        for p in given.keys() & mutated:
-            blind = not foreseen and hasattr(given[p][0], "dtype")
-            if blind or (has_parts(given[p][0]) and any(isinstance(t, AbstractZero) for t in given[p][1:])):
-                raise changes_argument(fn, p)
+        return [p for p, b in given.items() if p in mutated and self.is_blind(b, foreseen)]
+
+    def is_blind(self, b: Bundle, foreseen: bool) -> bool:
+        if hasattr(b[0], "dtype"):
+            return not foreseen
+        return has_parts(b[0]) and any(isinstance(t, AbstractZero) for t in b[1:])
 
 
 def bundle_kind(x: Any) -> Kind:
@@ -178,14 +178,6 @@ def bundle_kind(x: Any) -> Kind:
     if isinstance(x, (*LISTS, dict)) and not x:
         return weaken(kind_of(x))
     return UNKNOWN if isinstance(x, (Tangent, AbstractZero)) else kind_of(x)
-
-
-def changes_argument(fn: Any, p: str) -> UnsupportedSyntaxError:
-    """The error for a callee whose change of the argument ``p`` can't be followed."""
-    return UnsupportedSyntaxError(
-        f"{name_of(fn)}, found only when the code runs, changes its argument {p!r} in place",
-        hint="call it by its name",
-    )
 
 
 def has_parts(x: Any) -> bool:

@@ -21,8 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.compiled.load import Slot, name_of_target, place_of_target
-from thunkad.compiled.pulls import PullBody, pull_body, refuse_changes
+from thunkad.compiled.pulls import PullBody, pull_body, watching
 from thunkad.compiled.replay import refuse_replay, refuse_surrogates, watched
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.generate import parameters
@@ -126,17 +127,23 @@ class Derivations:
                   seed: Callable[[n.Name], n.Expr], once: bool = False) -> PullBody:  # fmt: skip
         """The body of the pull of the derivation's target, once it is known that it has one.
 
-        ``once``: the target is run by nothing else, so that it may change its arguments.
+        ``once``: the target is run by nothing else.
         """
         kinds = kinds[: len(d.params)]
         if not once:
             refuse_replay(self.world, d, kinds)
         pair = self.world.pair_for(d.target, d.owner, kinds, demand)
         refuse_surrogates(self.world)
-        if once:
-            return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed)
-        refuse_changes(pair, place_of_target(d.target))
-        return pull_body(pair, d.params, {}, demand, names, seed)
+        changed = self.changed(d, kinds) if pair.written or pair.shadowed else ()
+        return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed, changed)
+
+    def changed(self, d: Derivation, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
+        """The parameters that the target seems to change in place, so that others may see it."""
+        kinds = kinds[: len(d.params)]
+        if isinstance(d.target, Derivation):
+            return self.changed(d.target, kinds)
+        found = aliases_of(self.world.analysis_of(d.target, d.owner, kinds)).changed
+        return tuple(p for p, kind in zip(d.params, kinds) if p in found and has_memory(kind))
 
     def dual(
         self, d: Derivation, kinds: tuple[Kind, ...], seed_kind: Kind, demand: tuple[str, ...], moving: tuple[str, ...]
@@ -311,17 +318,15 @@ class Derivations:
         params = d.parameters
         if d.product == "checkpoint":
             return self.again(d, kinds, demand, forward_name, reverse_name, volatile)
-        refuse_changes(
-            self.world.pair_for(d.target, d.owner, kinds[: len(d.params)], d.wanted), place_of_target(d.target)
-        )
         names = Names(set(params))
         value, saved, given = names.new("result"), names.new("saved"), names.new("result_bar")
         as_it_was = (n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in params)
         kept = n.TupleExpr(tuple(as_it_was))
         own = self.value(d, kinds)
+        run = n.Assign(value, n.Call(ref(own), tuple(map(n.Name, params))))
         forward: list[n.Stmt] = [
             n.Assign(saved, kept),
-            n.Assign(value, n.Call(ref(own), tuple(map(n.Name, params)))),
+            *watching(run, self.changed(d, kinds), name_of_target(d.target), names),
             n.Return(n.TupleExpr((n.Name(value), n.TupleExpr((n.Name(value), n.Name(saved)))))),
         ]
         inner = names.new("arguments")

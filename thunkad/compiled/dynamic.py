@@ -22,7 +22,6 @@ from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
-from thunkad.compiled.held import held
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
@@ -32,8 +31,8 @@ from thunkad.compiled.own_classes import (
     pull_setting,
     refuse_own_new,
 )
-from thunkad.compiled.pairs import refuse_writes
 from thunkad.compiled.reach import at_border
+from thunkad.compiled.refusals import writes_in_place
 from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
@@ -48,9 +47,11 @@ from thunkad.runtime.checked import read_only
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number, real_part
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.held import held
 from thunkad.runtime.shadows import keep, originals, shallow, shares
 from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.using import Using
+from thunkad.runtime.watching import apart, parted, unchanged
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
@@ -177,9 +178,7 @@ class Pull:
             return value, self.whole(on_numbers(fn, args), as_operands(value, args), {})[1]
 
     def is_private(self, pair: Any, fn: Any) -> bool:
-        """Whether a compiled callee writes, but only into objects that it makes; one that changes more is refused."""
-        if pair.changes:
-            refuse_writes(pair, fn)
+        """Whether a compiled callee writes, which it may do into what it makes itself: into more is refused."""
         return bool(pair.writes)
 
     def kinds_of(self, values: Iterable[Any]) -> tuple[Any, ...]:
@@ -315,7 +314,10 @@ class Pull:
         with self.world.lock, deep_recursion(), at_border(fn, None):
             pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing((*bound.arguments, *shared)))
         if self.is_private(pair, fn):
-            return self.world.dispatch_shared.private(fn, args, kwargs)
+            args, kwargs = parted(args, kwargs)
+            given = bound_call(signature, fn, args, kwargs).arguments
+            private = functools.partial(self.world.dispatch_shared.private, fn, args, kwargs)
+            return unchanged(pair.changed, given, private, functools.partial(writes_in_place, fn))
         value, saved = self.begin(pair, Site("inside", fn, kinds=kinds), fn, values)
         packed = {k: v for k, v in bound.arguments.items() if signature.parameters[k].kind.name.startswith("VAR_")}
         is_real = is_real_number(value)
@@ -367,9 +369,12 @@ class Pull:
         with self.world.lock, deep_recursion():
             pair = self.world.pair_for(function, owner, kinds, demand, None, self.sharing(names))
         if self.is_private(pair, function):
-            return self.world.dispatch_shared.privately(
-                lambda: self.world.dispatch_shared.compiled(function, owner, names, values, args, kwargs), args, kwargs
-            )
+            shared, count = self.world.dispatch_shared, len(args)
+            values = dict(zip(values, apart(values.values())))
+            args, kwargs = tuple(values[p] for p in names[:count]), {k: values[k] for k in kwargs}
+            call = lambda: shared.compiled(function, owner, names, values, args, kwargs)
+            private = functools.partial(shared.privately, call, args, kwargs)
+            return unchanged(pair.changed, values, private, functools.partial(writes_in_place, function))
         site = Site("lifted", n.Closure(function, ()), kinds=kinds)
         value, saved = self.begin(pair, site, owner, tuple(values[name] for name in names))
         packed = {p.name: values[p.name] for p in function.params if p.kind.startswith("var_")}

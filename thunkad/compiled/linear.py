@@ -17,8 +17,6 @@ from thunkad.analysis.randomness import draws_numbers
 from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
-from thunkad.compiled.held import held
-from thunkad.compiled.nested import MAP
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.push import Push
 from thunkad.compiled.replay import check_same
@@ -30,6 +28,8 @@ from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import FRULE, name_of
 from thunkad.runtime.cotangents import dense, entry
 from thunkad.runtime.dots import defaults_dot, tangent_buffer
+from thunkad.runtime.held import held
+from thunkad.runtime.marks import MAP
 from thunkad.runtime.residuals import snapshot
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 

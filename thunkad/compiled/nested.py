@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from thunkad.analysis.binding import as_operand
 from thunkad.analysis.sites import Site
@@ -21,41 +21,8 @@ from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Kind
 from thunkad.records import field, record, replace
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.marks import MAP, NESTED, Derivative, derivative_of
 from thunkad.tangents import NO_TANGENT, ZERO, Tangent
-
-MARK = "__thunkad_derivative__"
-NESTED = "__thunkad_nested__"
-PUBLIC: dict[str, Any] = {}  # those functions, by what they do
-MAP = "__thunkad_map__"  # of what linearize returned: the function and where it was linearized
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-@record(frozen=True)
-class Derivative:
-    """What a derivative function that was handed out is the derivative of."""
-
-    f: Any
-    product: str
-    argnums: Any = 0
-    argnames: Any = None
-    has_aux: bool = False
-
-
-def marked(fn: F, derivative: Derivative) -> F:
-    """``fn``, known as this derivative wherever it is called in differentiated code."""
-    setattr(fn, MARK, derivative)
-    return fn
-
-
-def nests(what: str) -> Callable[[Any], Any]:
-    """Mark a function of the public interface that takes a derivative when it is called."""
-
-    def mark(fn: Any) -> Any:
-        setattr(fn, NESTED, what)
-        PUBLIC[what] = fn
-        return fn
-
-    return mark
 
 
 @record
@@ -73,10 +40,6 @@ class Bound:
     fixed: list[Pick] = field(default_factory=list)
     keywords: dict[str, tuple[str, Any]] = field(default_factory=dict)  # those that went into a ``**`` parameter
     defaulted: tuple[str, ...] = ()  # parameters of a function made inside that have their default values
-
-
-def derivative_of(fn: Any) -> Derivative | None:
-    return getattr(fn, MARK, None) if isinstance(fn, types.FunctionType) else None
 
 
 class Binder:

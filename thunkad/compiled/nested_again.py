@@ -24,8 +24,7 @@ from thunkad.compiled.bundles import (
     values,
 )
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.held import held
-from thunkad.compiled.nested import NESTED, Bound, Derivative, by_call
+from thunkad.compiled.nested import Bound, by_call
 from thunkad.compiled.own_classes import operator_methods
 from thunkad.compiled.pull_nested import (
     NestedMap,
@@ -44,6 +43,8 @@ from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.columns import column, directions, side_by_side
 from thunkad.runtime.cotangents import add, dense, entry
+from thunkad.runtime.held import held
+from thunkad.runtime.marks import NESTED, Derivative
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
 Back = Callable[[Bundle, Any], list[Any]]

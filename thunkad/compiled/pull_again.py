@@ -46,8 +46,6 @@ from thunkad.compiled.bundles import (
     values,
 )
 from thunkad.compiled.dynamic import Cotangents, Pull, Wrt, is_nested, is_of_sets, lifted_of
-from thunkad.compiled.held import held
-from thunkad.compiled.nested import MAP
 from thunkad.compiled.nested_again import NestedAgain
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
@@ -56,6 +54,7 @@ from thunkad.compiled.own_classes import (
 )
 from thunkad.compiled.own_classes_again import attribute, by_fields
 from thunkad.compiled.pull_nested import applied
+from thunkad.compiled.refusals import changes_argument, writes_in_place
 from thunkad.compiled.replay import refuse_surrogates
 from thunkad.compiled.rules_again import is_as_it_stands, rule_itself, rule_of_library
 from thunkad.compiled.shared import SharedPull, collected, fields_taken, in_try, is_made_of_fields
@@ -71,9 +70,12 @@ from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import add
 from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.exceptions import in_one_go
+from thunkad.runtime.held import held
+from thunkad.runtime.marks import MAP
 from thunkad.runtime.shadows import VALUES, Shadows, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.runtime.using import Using, handed
+from thunkad.runtime.watching import parted, unchanged
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, resolved, unthunk
 from thunkad.tree.parse import deep_recursion
@@ -339,12 +341,18 @@ class PullAgain:
             pair = self.world.pair_for(target, owner, kinds, demand, None, pull.sharing(names))
         refuse_surrogates(self.world)
         if pull.is_private(pair, f):
-            shared = self.world.dispatch_shared
-            return self.privately(lambda: self.function(shared, fn, args, kwargs, wrt), args, kwargs)
-        self.bundles.refuse_blind(f, target, owner or f, by_name, True)
+            given, named = parted(given, named)
+            args = tuple((x, *a[1:]) for x, a in zip(given, args))
+            kwargs = {k: (named[k], *v[1:]) for k, v in kwargs.items()}
+            watched = bound_call(signature, f, given, named).arguments
+            call = functools.partial(self.function, self.world.dispatch_shared, fn, args, kwargs, wrt)
+            private = functools.partial(self.privately, call, args, kwargs)
+            return unchanged(pair.changed, watched, private, functools.partial(writes_in_place, f))
         callee = n.Closure(target, ()) if lifted is not None else f
         site = Site("inside" if lifted is None else "lifted", callee, kinds=kinds)
-        found, back = self.halves(pull, pair, site, owner, by_name, demand)
+        run = functools.partial(self.halves, pull, pair, site, owner, by_name, demand)
+        blind = self.bundles.blind(target, owner or f, by_name, True)
+        found, back = unchanged(blind, by_name, run, functools.partial(changes_argument, f))
         packed = {k: v for k, v in bound.arguments.items() if signature.parameters[k].kind.name.startswith("VAR_")}
         absent = {p for p in names if p not in signature.bind(*given, **named).arguments}
 

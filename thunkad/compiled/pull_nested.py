@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled.derivations import Derivation
-from thunkad.compiled.held import held
-from thunkad.compiled.nested import MAP, NESTED, PUBLIC, Binder, Bound, Derivative, by_call, fixed_dots, keyword_dots
+from thunkad.compiled.nested import Binder, Bound, by_call, fixed_dots, keyword_dots
 from thunkad.errors import ArgumentError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -17,6 +16,8 @@ from thunkad.runtime.attributes import Holding
 from thunkad.runtime.columns import column, directions, side_by_side
 from thunkad.runtime.cotangents import add, dense, entry
 from thunkad.runtime.dots import defaults_dot, tangent_for
+from thunkad.runtime.held import held
+from thunkad.runtime.marks import MAP, NESTED, PUBLIC, Derivative
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
 

@@ -18,10 +18,9 @@ from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import MANAGING, stands_for
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
-from thunkad.compiled.bundles import changes_argument, has_parts
+from thunkad.compiled.bundles import has_parts
 from thunkad.compiled.dynamic import is_nested, is_of_sets
 from thunkad.compiled.load import slot_of
-from thunkad.compiled.nested import MAP
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
@@ -32,6 +31,7 @@ from thunkad.compiled.own_classes import (
     refuse_own_new,
 )
 from thunkad.compiled.pull_nested import applied
+from thunkad.compiled.refusals import changes_argument
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
@@ -45,8 +45,10 @@ from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
+from thunkad.runtime.marks import MAP
 from thunkad.runtime.shadows import fields_of
 from thunkad.runtime.using import finds_some, handed
+from thunkad.runtime.watching import unchanged
 from thunkad.source.origin import library_of
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
@@ -269,23 +271,16 @@ class Push:
         with forwarding.world.lock, deep_recursion():
             summary = forwarding.summary_for(target, owner, kinds)
             # a container that has no tangent can't receive one here: whoever holds it would not know
-            blind = [p for p, v in zip(names, values) if p not in demand and has_parts(v)]
-            for p in blind:
-                if p in summary.mutated:
-                    raise changes_argument(fn, p)
+            blind = [p for p, v in zip(names, values) if p in summary.mutated and p not in demand and has_parts(v)]
             arrays = {p: v for p, v in zip(names, values) if isinstance(v, np.ndarray) and p in summary.overwritten}
             demand = tuple(p for p in names if p in demand or (p in arrays and p in may))
             slot = forwarding.slot_for(target, owner, kinds, demand)
         dots = {p: tangents.get(p, ZERO) for p in demand}
         dots |= {p: tangent_buffer(dots[p], v) for p, v in arrays.items() if p in dots}
-        before = {p: (v.copy(), np.copy(dots.get(p, 0.0))) for p, v in arrays.items()}
-        result = slot.cell.cell_contents(*values, *dots.values())
-        for p, v in arrays.items():  # the tangent of whoever holds it has not changed with it
-            value, dot = before[p]
-            if v.tobytes() != value.tobytes() or np.asarray(dots.get(p, 0.0)).tobytes() != dot.tobytes():
-                v[...] = value
-                raise changes_argument(fn, p)
-        return result
+        # an array's tangent is not that of whoever else holds it
+        given = {p: (v, dots.get(p)) for p, v in zip(names, values)}
+        call = functools.partial(slot.cell.cell_contents, *values, *dots.values())
+        return unchanged([*blind, *arrays], given, call, functools.partial(changes_argument, fn))  # type: ignore[no-any-return]
 
     def construct(self, cls: type, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         """A partial, a namedtuple or a dataclass without code of its own."""

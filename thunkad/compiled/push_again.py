@@ -28,10 +28,10 @@ from thunkad.compiled.bundles import (
 )
 from thunkad.compiled.dynamic import is_nested, is_of_sets, lifted_of
 from thunkad.compiled.load import slot_of
-from thunkad.compiled.nested import MAP
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.own_classes import attribute_call, operator_methods, push_fields
 from thunkad.compiled.pull_nested import applied
+from thunkad.compiled.refusals import changes_argument
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
@@ -40,7 +40,9 @@ from thunkad.rules.entry import FRULE
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
+from thunkad.runtime.marks import MAP
 from thunkad.runtime.using import Using, finds_some, handed
+from thunkad.runtime.watching import unchanged
 from thunkad.source.wrapped import python_function
 from thunkad.tangents import Tangent
 from thunkad.tree.parse import deep_recursion
@@ -207,8 +209,9 @@ class PushAgain:
         }  # fmt: skip
         target, owner = (f, f) if lifted is None else lifted
         with deep_recursion():
-            again.bundles.refuse_blind(f, target, owner, by_name, False)
-            return again.bundles.run(target, owner, by_name, lambda *_: f(*given, **named))  # type: ignore[no-any-return]
+            blind = again.bundles.blind(target, owner, by_name, False)
+            run = lambda: again.bundles.run(target, owner, by_name, lambda *_: f(*given, **named))
+            return unchanged(blind, by_name, run, functools.partial(changes_argument, f))  # type: ignore[no-any-return]
 
     def construct(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         cls, given, named = fn[0], values(args), named_values(kwargs)

@@ -15,7 +15,6 @@ from thunkad.compiled import policy
 from thunkad.compiled.build import Key, Specialization, build
 from thunkad.compiled.collector import at_rest
 from thunkad.compiled.edges import Answers, Change, Edge, as_edge, ask_again, changes
-from thunkad.compiled.nested import derivative_of
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
 from thunkad.lifetimes import carries, carry, own_attribute
@@ -25,6 +24,7 @@ from thunkad.rules.load import load_library
 from thunkad.rules.registry import describe
 from thunkad.rules.signatures import is_virtual, signature_types
 from thunkad.rules.table import TABLE, Snapshot, is_own
+from thunkad.runtime.marks import derivative_of
 from thunkad.tree.parse import deep_recursion
 
 abstract_token = abc.get_cache_token

@@ -28,7 +28,8 @@ from thunkad.runtime.attributes import is_code
 from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.exceptions import in_one_go
-from thunkad.runtime.shadows import VALUES, Shadows, fields_of, then
+from thunkad.runtime.held_cotangents import of_function
+from thunkad.runtime.shadows import FUNCTIONS, VALUES, Shadows, fields_of, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
 
@@ -249,6 +250,8 @@ def collected(shadows: Any, x: Any, x_bar: Any, seen: dict[int, Any]) -> Any:
         shadow = shadows.of(x)
         found, shadow[...] = shadow.copy(), 0
         return found
+    if isinstance(x, FUNCTIONS):
+        return of_function(shadows, x, x_bar)
     items: Any = dict(enumerate(x)) if isinstance(x, SEQUENCES) else x if isinstance(x, dict) else None
     if items is None:
         items = {} if isinstance(x, (*VALUES, str, bytes, type)) else fields_of(x)

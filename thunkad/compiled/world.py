@@ -397,7 +397,7 @@ class World(Attempts, Passing, Lookups):
             pair.shadowed = shadowed_params(resolved, demand, results, sharing)
             aliases = find_aliases(resolved, sharing)
             pair.written = written_params(aliases, demand)
-            pair.changes = not aliases.changed.isdisjoint(pair.written)
+            pair.changed = tuple(p for p in pair.written if p in aliases.changed)
             generator = Generator(resolved, self, self.is_pure, reached, sharing)
             forward, reverse = generator.pair(pair.forward.__name__, pair.reverse.__name__, demand, results)
             pair.forward.function, pair.reverse.function = forward, reverse

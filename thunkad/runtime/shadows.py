@@ -21,6 +21,7 @@ from thunkad.runtime.attributes import Holding, check_items, check_read, check_w
 from thunkad.runtime.chosen import METHODS, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
+from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.indexing import assigned_last, repeats_memory
 from thunkad.runtime.subclasses import check_contents
 from thunkad.runtime.variables import Variable
@@ -355,6 +356,8 @@ class Shadows:
 
     def whole(self, x: Any, x_bar: Any) -> Any:
         """The whole cotangent of ``x``, which may be a number (then ``x_bar``)."""
+        if isinstance(x, FUNCTIONS):
+            return of_function(self, x, x_bar)
         return x_bar if isinstance(x, (float, int, complex, np.generic)) else self.collect(x)
 
     def _collect_then(self, x: Then) -> Any:

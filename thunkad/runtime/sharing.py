@@ -22,7 +22,7 @@ def must_differ(*args: Any) -> None:
             for key in own.keys() & other.keys():
                 if any(shares(x, *other[key]) for x in own[key]):
                     raise ArgumentError(
-                        "two arguments to differentiate for share memory, and the function changes memory in place: "
+                        "two arguments share memory, and the function changes memory in place: "
                         "pass a copy of one of them"
                     )
         seen.append(own)
@@ -43,11 +43,6 @@ def _collect(x: Any, found: dict[int, list[Any]], seen: set[int]) -> None:
     elif not isinstance(x, np.ndarray) and not callable(x):
         for part in fields_of(x).values():
             _collect(part, found, seen)
-
-
-def apart(x: Any, *others: Any) -> Any:
-    """``x``, or a copy where it is an array that shares memory with one of the others, and nothing is written to it."""
-    return x.copy("K") if isinstance(x, np.ndarray) and shares(x, *others) else x
 
 
 def check_fresh(value: Any, *args: Any) -> None:

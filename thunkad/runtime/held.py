@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.nested import MARK, derivative_of
 from thunkad.records import replace
 from thunkad.runtime.dots import has_fields
+from thunkad.runtime.marks import MARK, derivative_of
 from thunkad.tangents import Tangent
 
 

@@ -1,0 +1,149 @@
+"""Whether a call has changed what it was given: looked at when the code runs, where its text does not say so."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.runtime.containers import SEQUENCES
+from thunkad.runtime.held import held
+from thunkad.runtime.shadows import fields_of
+
+_ATOMS = (float, int, complex, str, bytes, type(None), type, np.generic, np.dtype, types.ModuleType)
+
+
+class Watch:
+    """What values hold, to any depth: arrays by their numbers, all else by its parts."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.held: list[tuple[str, Any, Any]] = []
+        for name, x in given.items():
+            for part in within(x):
+                before = part.copy() if isinstance(part, np.ndarray) else parts_of(part)
+                self.held.append((name, part, before))
+
+    def check(self, label: str) -> None:
+        """Refuse a change by a function of this name that is run again in the reverse sweep."""
+        changed = self.changed()
+        if changed is not None:
+            raise UnsupportedSyntaxError(
+                f"a derivative of {label} inside a differentiated function, which runs it again in the reverse sweep: "
+                f"it changes its argument, or captured variable, {changed!r} in place",
+                hint="build new values instead",
+            )
+
+    def changed(self) -> str | None:
+        """The name of a value that is not what it was; arrays are made what they were."""
+        found = None
+        for name, x, before in self.held:
+            if isinstance(x, np.ndarray):
+                if x.tobytes() != before.tobytes():
+                    x[...] = before
+                    found = found or name
+                continue
+            now = parts_of(x)
+            if len(now) != len(before) or any(a is not b for a, b in zip(now, before)):
+                found = found or name
+        return found
+
+
+def within(x: Any) -> Iterator[Any]:
+    """``x`` and what it holds, to any depth, numbers and the like aside."""
+    left, seen = [x], set()
+    while left:
+        x = left.pop()
+        if not isinstance(x, _ATOMS) and id(x) not in seen:
+            seen.add(id(x))
+            yield x
+            left += parts_of(x)
+
+
+def memory(x: Any) -> set[int]:
+    """The identities of the arrays, containers and objects in ``x``."""
+    fixed = (tuple, types.FunctionType, types.MethodType, functools.partial)
+    return {id(root_of(part)) for part in within(x) if not isinstance(part, fixed)}
+
+
+def separate(x: Any, *others: Any) -> Any:
+    """``x``, or a copy where it holds an array, a container or an object that one of the others holds."""
+    own = memory(x)
+    return x if all(own.isdisjoint(memory(other)) for other in others) else held(x)
+
+
+class WatchCopies(Watch):
+    """Several arguments that share memory, of which all but one are copies."""
+
+    def check(self) -> None:  # type: ignore[override]
+        if self.changed() is not None:
+            raise ArgumentError(
+                "two arguments share memory, and the function changes memory in place: pass a copy of one of them"
+            )
+
+
+def watch_copies(*given: tuple[Any, Any]) -> WatchCopies:
+    """A watch over arguments, of which there are originals and what :func:`separate` made of them: where it copied."""
+    copied = any(x is not made for x, made in given)
+    return WatchCopies({str(k): made for k, (_, made) in enumerate(given)} if copied else {})
+
+
+def apart(given: Iterable[Any]) -> list[Any]:
+    """Values of which no two hold the same array, container or object: a later one is a copy where they do."""
+    out: list[Any] = []
+    for x in given:
+        out.append(separate(x, *out))
+    return out
+
+
+def parted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call with shadows of its own, by which what they share could not be told apart."""
+    values = apart((*args, *kwargs.values()))
+    return tuple(values[: len(args)]), dict(zip(kwargs, values[len(args) :]))
+
+
+def root_of(x: Any) -> Any:
+    """The array whose memory ``x`` is a view of."""
+    while isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray):
+        x = x.base
+    return x
+
+
+def parts_of(x: Any) -> tuple[Any, ...]:
+    """What ``x`` holds, in an order that is always the same."""
+    if isinstance(x, SEQUENCES):
+        return tuple(x)
+    if isinstance(x, dict):
+        return (*x.keys(), *x.values())
+    if isinstance(x, (set, frozenset)):
+        return tuple(x)
+    if isinstance(x, functools.partial):
+        return (x.func, *x.args, *x.keywords, *x.keywords.values())
+    if isinstance(x, (types.MethodType, types.BuiltinMethodType)):
+        return (x.__self__,)
+    if isinstance(x, types.FunctionType):
+        return (*(x.__closure__ or ()), *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values())
+    if isinstance(x, types.CellType):
+        try:
+            return (x.cell_contents,)
+        except ValueError:
+            return ()  # it is empty
+    if isinstance(x, np.ndarray):
+        return tuple(x.flat) if x.dtype.hasobject else ()
+    fields = fields_of(x)
+    return (*fields, *fields.values())
+
+
+def unchanged(names: Any, given: dict[str, Any], call: Callable[[], Any], refuse: Callable[[str], Exception]) -> Any:
+    """``call()``, which has to leave those of what is ``given`` that have these ``names`` as they are."""
+    if not names:
+        return call()
+    watch = Watch({p: given[p] for p in names if p in given})
+    found = call()
+    changed = watch.changed()
+    if changed is not None:
+        raise refuse(changed)
+    return found
