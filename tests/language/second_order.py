@@ -17,11 +17,11 @@ class SecondOrderLimit:
 
 SECOND_ORDER_LIMITS = (
     SecondOrderLimit(
-        "`vjp` of a function that changes its arguments, inside differentiated code",
-        ("containers-argument_returned_list", "arrays-arg_returned"),
+        "`vjp` of a function that changes an array that it is given, inside differentiated code",
+        ("arrays-arg_returned",),
         "changes its argument",
-        "The pullback would have to run the function again, on arguments that are not what they were; `grad` and "
-        "`value_and_grad` run it once and may be differentiated in forward mode.",
+        "The function is found when the code runs, and forward mode does not follow what it does to an array that it is "
+        "given; `grad` and `value_and_grad` may be differentiated.",
     ),
     SecondOrderLimit(
         "Derivatives around derivatives of `super().method(…)`",

@@ -92,11 +92,12 @@ class LinearCalls:
                 "draw other random numbers for each tangent",
                 hint="draw the numbers outside and pass them in",
             )
-        fn, args, kwargs = held((fn, args, kwargs))
+        kept = held((fn, args, kwargs))  # it may change what it is given
         push = self.forwarding.pusher
 
         def linear(fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Any:
-            found, dot = push.whole(fn, fn_dot, args, tuple(map(unthunk, arg_dots)), kwargs, kwarg_dots)
+            again, own, named = held(kept)
+            found, dot = push.whole(again, fn_dot, own, tuple(map(unthunk, arg_dots)), named, kwarg_dots)
             if is_nested(fn):
                 check_same(fn, found, before)
             return dot

@@ -137,6 +137,7 @@ class NestedAgain:
 
     def pull_vjp(self, what: str, f: Bundle, args: Args, kwargs: Kwargs) -> Found:
         aux, kwargs = self.taken_aux(kwargs)
+        made = self.made(what, f, args, kwargs, aux)
         found, back = self.again.whole(self.world.puller, f, args, kwargs)
 
         def through(bars: Bundle, _: Any) -> list[Any]:
@@ -146,20 +147,20 @@ class NestedAgain:
                 out = back(value_bars, None)
             return [vjp_cotangents(p, entry(b, 1), aux, args, kwargs) for p, b in zip(out, bars)]
 
-        return self.with_pullback(what, found, f, args, kwargs, aux), through
+        return tuple(returned(value, m, aux) for value, m in zip(found, made)), through
 
     def taken_aux(self, kwargs: Kwargs) -> tuple[bool, Kwargs]:
         aux = taken_aux(named_values(kwargs))[0]
         return aux, {k: v for k, v in kwargs.items() if k != "has_aux"}
 
-    def with_pullback(self, what: str, found: Bundle, f: Bundle, args: Args, kwargs: Kwargs, aux: bool) -> Bundle:
-        """The bundle of what ``vjp`` or ``linearize`` returns."""
+    def made(self, what: str, f: Bundle, args: Args, kwargs: Kwargs, aux: bool) -> Bundle:
+        """The bundle of the pullback or the map that ``vjp`` or ``linearize`` returns."""
         places = [held((f[i], tuple(a[i] for a in args))) for i in range(len(f))]
         of, own = places[0]
         named = held(named_values(kwargs))
         made = (NestedPullback if what == "vjp" else NestedMap)(self.world.derivatives, first_of(of, aux), own, named)
         dots = (Tangent(NestedPullback, {"f": first_dot(f_dot, aux), "args": own}) for f_dot, own in places[1:])
-        return tuple(returned(value, m, aux) for value, m in zip(found, (made, *dots)))
+        return (made, *dots)
 
     def of_pullback(self, fn: Bundle, seed: Bundle) -> tuple[Derivation, Bound, dict[str, Bundle]]:
         """The call of the pullback of a ``vjp``: the derivation and its parameters."""
@@ -215,13 +216,15 @@ class NestedAgain:
             return self.value(d, given)
         if what in ("vjp", "linearize"):
             aux, kwargs = self.taken_aux(kwargs)
-            return self.with_pullback(what, push(args[0], args[1:], kwargs), args[0], args[1:], kwargs, aux)
+            made = self.made(what, args[0], args[1:], kwargs, aux)
+            found = push(args[0], args[1:], kwargs)
+            return tuple(returned(value, m, aux) for value, m in zip(found, made))
         if isinstance(f, NestedMap):
             d, _, given = self.of_jvp(*bundles_of_map(fn, args))
             return part(self.value(d, given), 1)
         if isinstance(f, NestedPullback):
             d, bound, given = self.of_pullback(fn, args[0])
-            return self.arranged(d, bound, self.value(d, given))
+            return self.arranged(d, bound, self.value(d, self.world.derivatives.own(d, bound, given)))
         spec: Derivative = f.__thunkad_derivative__
         if spec.product == "columns":
             given_f = of_columns(spec, fn, kwargs)

@@ -37,8 +37,9 @@ class NestedPullback(Holding):
 
     def __call__(self, value_bar: Any) -> Any:
         d, bound = self.nested.of_pullback(self)
-        values = (*bound.values, value_bar)
-        return self.nested.arranged(d, bound, self.nested.value(d, values))
+        return self.nested.arranged(
+            d, bound, self.nested.value(d, self.nested.own(d, bound, (*bound.values, value_bar)))
+        )
 
 
 class NestedMap(NestedPullback):
@@ -61,6 +62,11 @@ class Nested:
         with self.world.lock:
             slot = self.world.derivations.value(d, tuple(map(kind_of, values)))
         return slot.cell.cell_contents(*values)
+
+    def own(self, d: Derivation, bound: Bound, given: Any) -> Any:
+        """Values or tangents for one run of a derivation: copies, if its target seems to change what it is given."""
+        with self.world.lock:
+            return held(given) if self.world.derivations.changed(d, tuple(map(kind_of, bound.values))) else given
 
     def of_pullback(self, pullback: NestedPullback) -> tuple[Derivation, Bound]:
         bound = self.binder.bind(pullback.f, pullback.args, pullback.kwargs)
@@ -252,11 +258,10 @@ class Nested:
             return self.dual(d, (*bound.values, *(args[2][k] for k in moving)), dots)
         if kind in ("vjp", "linearize"):
             aux, kwargs = taken_aux(kwargs)
-            value, value_dot = self.world.forwarding.pusher.whole(
-                args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots
-            )
-            f, given, named = held((args[0], tuple(args[1:]), kwargs))
+            f, given, named = held((args[0], tuple(args[1:]), kwargs))  # as they are before the call
             f_dot, dots = held((arg_dots[0], tuple(arg_dots[1:])))
+            push = self.world.forwarding.pusher
+            value, value_dot = push.whole(args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots)
             made = (NestedPullback if kind == "vjp" else NestedMap)(self, first_of(f, aux), given, named)
             made_dot = Tangent(NestedPullback, {"f": first_dot(f_dot, aux), "args": dots})
             return returned(value, made, aux), returned(value_dot, made_dot, aux)
@@ -266,8 +271,8 @@ class Nested:
             return value, entry(both, 1)
         if isinstance(fn, NestedPullback):
             d, bound = self.of_pullback(fn)
-            dots = self.pullback_dots(d, bound, fn, fn_dot, arg_dots[0])
-            value, value_dot = self.dual(d, (*bound.values, args[0]), dots)
+            dots = self.own(d, bound, self.pullback_dots(d, bound, fn, fn_dot, arg_dots[0]))
+            value, value_dot = self.dual(d, self.own(d, bound, (*bound.values, args[0])), dots)
             value_dot = ZERO if isinstance(value_dot, AbstractZero) else self.arranged(d, bound, value_dot)
             return self.arranged(d, bound, value), value_dot
         spec: Derivative = fn.__thunkad_derivative__
