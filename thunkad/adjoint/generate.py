@@ -241,8 +241,8 @@ class Generator:
                 self.originals[p] = n.Name(original), n.Name(p)
         following = [p for p in wanted if p in shadowed]
         if following and not self.takes_shadows:
-            given = (p.name for p in resolved.function.params)
-            self.keep_apart([*following, *(p for p in given if p in shadowed and p not in wanted)], body)
+            others = (p.name for p in resolved.function.params if p.name not in wanted)
+            self.keep_apart([*following, *(p for p in others if p in shadowed)], body)
         last = resolved.function.body[-1]
         assert type(last) is n.Return
         bars = Bars(resolved, forward.active, self.names, frozenset(resolved.hollow))

@@ -38,7 +38,8 @@ from thunkad.kinds.operators import INPLACE_FUNCTION
 from thunkad.kinds.results import binary, element
 from thunkad.kinds.variables import is_variable
 from thunkad.runtime.attributes import check_delete
-from thunkad.runtime.shadows import shallow, then
+from thunkad.runtime.containers import shallow
+from thunkad.runtime.shadows import then
 from thunkad.runtime.sharing import must_be_array
 
 THEN = n.Ref("then", then)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -46,9 +47,10 @@ from thunkad.rules.results import cotangents, of_functions, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number, real_part
+from thunkad.runtime.containers import shallow
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.held import held
-from thunkad.runtime.shadows import keep, originals, shallow, shares
+from thunkad.runtime.shadows import keep, originals, shares
 from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.using import Using
 from thunkad.runtime.watching import apart, parted, unchanged
@@ -291,8 +293,6 @@ class Pull:
 
     def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         """A Python function: compiled for the kinds of these arguments."""
-        import inspect
-
         if inspect.isgeneratorfunction(fn):
             return self.whole(found_class(fn), args, kwargs)
         if inspect.iscoroutinefunction(fn):
@@ -344,8 +344,6 @@ class Pull:
     def lifted_variadic(
         self, fn: Any, function: n.Function, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, Back]:
-        import inspect
-
         signature = inspect.signature(fn)
         bound = signature.bind(*args, **kwargs)
         given = set(bound.arguments)
@@ -419,8 +417,6 @@ class Pull:
 
     def construct(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         """A namedtuple or a dataclass without code of its own; others are refused when a derivative enters them."""
-        import inspect
-
         if cls is functools.partial:
             return _construct_partial(args, kwargs)
         names = getattr(cls, "_fields", None)

@@ -87,7 +87,7 @@ def linearize(
     try:
         specialization, _ = entry.specialize(call, "linearize", [(name, None) for name in wanted], False, False, kinds)
         run = entry.Run(specialization)
-        value, saved = run.first(call.values)
+        value, saved = run.first(tuple(map(snapshot, call.values)))  # which it may change
     except NotSeparable:
         return again(call, primals, wanted)
     check_result(value, "linearize")

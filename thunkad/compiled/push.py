@@ -278,9 +278,9 @@ class Push:
         dots = {p: tangents.get(p, ZERO) for p in demand}
         dots |= {p: tangent_buffer(dots[p], v) for p, v in arrays.items() if p in dots}
         # an array's tangent is not that of whoever else holds it
-        given = {p: (v, dots.get(p)) for p, v in zip(names, values)}
+        both = {p: (v, dots.get(p)) for p, v in zip(names, values)}
         call = functools.partial(slot.cell.cell_contents, *values, *dots.values())
-        return unchanged([*blind, *arrays], given, call, functools.partial(changes_argument, fn))  # type: ignore[no-any-return]
+        return unchanged([*blind, *arrays], both, call, functools.partial(changes_argument, fn))  # type: ignore[no-any-return]
 
     def construct(self, cls: type, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         """A partial, a namedtuple or a dataclass without code of its own."""

@@ -469,11 +469,6 @@ def structure(x: Any, seen: dict[int, Any] | None = None) -> Any:
     return x
 
 
-def shallow(x: Any) -> Any:
-    """A list or dict copied, with the very things that it holds."""
-    return remade(x, x) if type(x) in (list, deque) else dict(x) if type(x) is dict else x
-
-
 def shares(a: Any, *others: Any) -> bool:
     """Whether ``a`` and one of the others are the same object or views of one memory."""
     if isinstance(a, np.ndarray):
