@@ -30,8 +30,7 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
     argnums : int or tuple of int
     mode : {None, 'reverse', 'forward'}
         By pullbacks, one for each element of the result, or by pushforwards, one for each element of the arguments;
-        ``f`` runs once.  None is the one of which there are fewer (pullbacks where they are as many): the first call
-        with arguments of new shapes may run ``f`` a second time, since only then the size of its result is known.
+        ``f`` runs once.  None is the one of which there are fewer (pullbacks where they are as many).
 
     Notes
     -----

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.api import vjp
-from thunkad.compiled.entry import check_asked
-from thunkad.compiled.forward import linearize
+from thunkad.compiled.entry import check_asked, is_derivative
+from thunkad.compiled.forward import both, linearize, once
 from thunkad.errors import ArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.runtime.columns import (
     by_complex,
@@ -70,26 +70,33 @@ def _by(f: Any, mode: str | None, numbers: tuple[int, ...], args: tuple[Any, ...
         modes[shapes] = "reverse" if found is None or 8 * found[0] < size else "forward"
         if found is not None:
             return found[1]
-    value, pullback = vjp(f, *args)
     if shapes not in modes:
+        run = both(f, args, numbers)
+        if run is not None:
+            return _by_fewer(run, numbers, args, shapes, modes)
         modes[shapes] = "reverse"
-        if size < _size(value):
-            try:
-                columns = _by_columns(f, numbers, args)
-            except (NoRuleError, UnsupportedSyntaxError):
-                pass  # what has no forward mode is left to pullbacks
-            else:
-                modes[shapes] = "forward"
-                return columns
+    return _by_rows(f, numbers, args)
+
+
+def _by_fewer(
+    run: tuple[Any, Any, Any], numbers: tuple[int, ...], args: tuple[Any, ...], shapes: Any, modes: _Modes
+) -> tuple[Any, ...]:
+    """Rows or columns, whichever are fewer, when ``f`` has run for both."""
+    value, pullback, pushforward = run
+    if sum(np.size(args[number]) for number in numbers) < _size(value):
+        modes[shapes] = "forward"
+        return tuple(_columns(pushforward, value, args, number, 1) for number in numbers)
+    modes[shapes] = "reverse"
     return tuple(_of_output(value, pullback, args[number], number) for number in numbers)
 
 
 def _at_once(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]] | None:
     """The size of the result and the columns by forward mode; None if that would run ``f`` for each of them."""
     try:
-        value, pushforward = linearize(f, args, numbers)
-        if getattr(pushforward, "columns", None) is None:
+        both_halves = once(f, args, numbers)
+        if both_halves is None or getattr(both_halves[1], "columns", None) is None:
             return None
+        value, pushforward = both_halves
         found = tuple(_columns(pushforward, value, args, number, 1) for number in numbers)
     except (NoRuleError, UnsupportedSyntaxError):
         return None
@@ -106,7 +113,13 @@ def _by_columns(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tupl
     """One run of ``f`` and one pushforward for each element of the arguments; their axes come last."""
     for number in numbers:
         check_columns(args[number])
-    value, pushforward = linearize(f, args, numbers)
+    halves = once(f, args, numbers)
+    if halves is None and not is_derivative(f):  # whose pullback would run its function again
+        try:
+            return _by_rows(f, numbers, args)
+        except (NoRuleError, UnsupportedSyntaxError):
+            pass  # what has no reverse mode
+    value, pushforward = linearize(f, args, numbers) if halves is None else halves
     found = []
     for number in numbers:
         parts = [_columns(pushforward, value, args, number, unit) for unit in _units(args[number])]

@@ -18,6 +18,7 @@ from thunkad.derived import (
     tangent_of_gradient,
 )
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.runtime.replays import handed_over
 from thunkad.runtime.shadows import keep
 from thunkad.runtime.watching import Watch, WatchCopies, separate, watch_copies
 from thunkad.tangents import NoTangent
@@ -114,7 +115,7 @@ def _(x, fn):
     return y, pullback
 
 
-non_differentiable(Watch, Watch.check, WatchCopies.check, watch_copies)
+non_differentiable(Watch, Watch.check, WatchCopies.check, watch_copies, handed_over)
 
 
 @frule(separate)

@@ -12,6 +12,7 @@ from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.sites import Resolved
 from thunkad.analysis.sources import Captured
 from thunkad.compiled.binding import signature_of
+from thunkad.compiled.both import three_parts
 from thunkad.compiled.derivations import Derivation, tangent_kind
 from thunkad.compiled.finish import finished
 from thunkad.compiled.load import Slot
@@ -59,6 +60,7 @@ class Specialization:
     linear: Callable[..., Any] | None = None  # the second half, of ``linearize`` and for captured parameters
     second: n.Function | None = None  # that of ``linearize``
     owner: Any = None
+    reverse: Callable[..., Any] | None = None  # where there is a pullback too, see :mod:`thunkad.compiled.both`
     many: Callable[..., Any] | None = None  # the same for a stack of tangents, compiled when it is first asked for
 
     def in_lanes(self) -> Callable[..., Any]:
@@ -101,6 +103,8 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
     if key.product in ("jvp", "tangent", "linearize"):
         return build_jvp(fn, world, key)
+    if key.product == "both":
+        return build_both(fn, world, key)
     if key.places is not None:
         return build_captured(fn, world, key, key.places)
     world.outlives = key.product == "vjp"
@@ -142,6 +146,15 @@ def build_captured(fn: Any, world: World, key: Key, places: Captured) -> Special
         )
     call, linear = world.load(functions, list(map(Slot, names, functions)), fn)
     return Specialization(call, functions[0], key, world, linear)
+
+
+def build_both(fn: Any, world: World, key: Key) -> Specialization:
+    """Compile a pullback and a linear map that share one run."""
+    world.outlives = True
+    resolved = resolved_for(fn, world, key)
+    parts = three_parts(world, resolved, key.kinds, key.wanted, names_outside(resolved))
+    call, linear, reverse = world.load(parts, [Slot(part.name, part) for part in parts], resolved.owner)
+    return Specialization(call, parts[0], key, world, linear, parts[1], resolved.owner, reverse=reverse)
 
 
 def whole(function: n.Function, world: World, kinds: tuple[Kind, ...]) -> tuple[n.Function, Any]:

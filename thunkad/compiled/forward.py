@@ -9,12 +9,12 @@ import numpy as np
 
 from thunkad.compiled import entry
 from thunkad.compiled.replay import check_same
-from thunkad.errors import ArgumentError, NonDifferentiableArgumentError
+from thunkad.errors import ArgumentError, NonDifferentiableArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.linear import NotSeparable
 from thunkad.kinds.lattice import Kind, Known, Opaque, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.records import replace
-from thunkad.runtime.cotangents import check_result, dense
+from thunkad.runtime.cotangents import check_result, dense, project
 from thunkad.runtime.cotangents import entry as entry_of
 from thunkad.runtime.dots import check_directions, outward, tangent_buffer, tangent_for
 from thunkad.runtime.lanes import Lanes, NotStackable, Stack
@@ -71,6 +71,18 @@ def linearize(
     f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ...] | None = None
 ) -> tuple[Any, Callable[..., Any]]:
     """See :func:`thunkad.linearize`; ``numbers`` are the arguments that may be given tangents (None: all)."""
+    found = once(f, primals, numbers, True)
+    assert found is not None
+    return found
+
+
+def once(
+    f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ...] | None, otherwise: bool = False
+) -> tuple[Any, Callable[..., Any]] | None:
+    """The same for code of which a map can be made that does not run it again; else None, before it has run.
+
+    ``otherwise``: else a map that runs the function each time.
+    """
     primals = tuple(map(snapshot, primals))  # the map stays at the point that it was made at
     call = entry.open_call(f, primals, {})
     own = {id(x) for x in primals}
@@ -86,11 +98,50 @@ def linearize(
     wanted = tuple(dict.fromkeys(name for name, _ in moving))
     try:
         specialization, _ = entry.specialize(call, "linearize", [(name, None) for name in wanted], False, False, kinds)
-        run = entry.Run(specialization)
+    except NotSeparable:
+        return again(call, primals, wanted) if otherwise else None
+    run = entry.Run(specialization)
+    try:
         value, saved = run.first(tuple(map(snapshot, call.values)))  # which it may change
     except NotSeparable:
         return again(call, primals, wanted)
     check_result(value, "linearize")
+    return value, linear_map(call, run, primals, wanted, value, saved)
+
+
+def both(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ...]) -> Any:
+    """The value of ``f``, its pullback and its linear map for these arguments, real arrays or numbers, by one run.
+
+    None if that can't be.
+    """
+    primals = tuple(map(snapshot, primals))
+    call = entry.open_call(f, primals, {})
+    wanted = tuple(call.positional[k][0] for k in numbers)
+    if len(set(wanted)) < len(numbers) or any(call.positional[k][1] is not None for k in numbers):
+        return None
+    try:
+        places: list[tuple[str, Any]] = [(name, None) for name in wanted]
+        specialization, _ = entry.specialize(call, "both", places, False, False, call.kinds())
+    except (NotSeparable, UnsupportedSyntaxError, NoRuleError):
+        return None
+    run = entry.Run(specialization)
+    value, saved, kept = run.first(tuple(map(snapshot, call.values)))
+    check_result(value, "jacobian")
+
+    def pullback(value_bar: Any) -> Any:
+        assert specialization.reverse is not None
+        found = run.rest(specialization.reverse, kept, value_bar)
+        parts = dict(zip(numbers, found if len(numbers) > 1 else (found,)))
+        return {k: project(dense(part, primals[k]), primals[k]) for k, part in parts.items()}
+
+    return value, pullback, linear_map(call, run, primals, wanted, value, saved)
+
+
+def linear_map(
+    call: entry.Call, run: entry.Run, primals: tuple[Any, ...], wanted: tuple[str, ...], value: Any, saved: Any
+) -> Callable[..., Any]:
+    """The map that the linear half of compiled code is, of what its primal half has ``saved``."""
+    specialization = run.specialization
     values = dict(zip(call.names, call.values))
     shape = snapshot(value)  # which the user may change
 
@@ -112,7 +163,7 @@ def linearize(
         return side_by_side(found, shape, len(basis))
 
     pushforward.columns = columns  # type: ignore[attr-defined]
-    return value, pushforward
+    return pushforward
 
 
 def side_by_side(found: Any, value: Any, count: int) -> Any:
