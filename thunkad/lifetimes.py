@@ -66,6 +66,12 @@ def attached(owner: Any) -> dict[Any, Any]:
     return found.things  # type: ignore[no-any-return]
 
 
+def found_attached(owner: Any) -> dict[Any, Any]:
+    """The same to look at: nothing is put on ``owner``."""
+    found = own_attribute(owner, _ATTRIBUTE)
+    return {} if found is None or found.owner is not owner else found.things
+
+
 def remembered(find: Callable[[Any], T]) -> Callable[[Any], T]:
     """``find``, asked once for each object; what it finds may not lead back to the object."""
     known: dict[int, tuple[Any, T]] = {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
-from thunkad.rules.entry import Entry
+from thunkad.errors import RuleError
+from thunkad.rules.entry import Entry, name_of
 from thunkad.tangents import NO_TANGENT, AbstractZero, unthunk
 
 
@@ -13,7 +15,16 @@ class Way:
 
     def __init__(self, rule: Entry, count: int, keywords: tuple[str, ...]) -> None:
         signature = rule.signature()
-        signature.bind(*range(count), **dict.fromkeys(keywords))
+        try:
+            signature.bind(*range(count), **dict.fromkeys(keywords))
+        except TypeError as error:
+            if not _takes(rule.target, count, keywords):
+                raise  # as the function would
+            raise RuleError(
+                f"the rule for {name_of(rule.target)} does not take this call's arguments ({error})",
+                rule.place,
+                f"it takes {signature}; a rule has the parameters of its function, those with defaults included",
+            ) from None
         positional = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
         self.count, self.wants_ad = len(positional), rule.wants_ad()
         self.places = [
@@ -37,6 +48,15 @@ class Way:
                 named[place] = part
         flat += [NO_TANGENT] * (count - len(flat))
         return flat[:count], named
+
+
+def _takes(fn: Any, count: int, keywords: tuple[str, ...]) -> bool:
+    """Whether a call of this form is one that ``fn`` itself takes."""
+    try:
+        inspect.signature(fn).bind(*range(count), **dict.fromkeys(keywords))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def way_of(rule: Entry, count: int, keywords: tuple[str, ...]) -> Way:

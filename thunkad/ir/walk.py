@@ -323,6 +323,22 @@ def map_stmt(s: n.Stmt, f: Callable[[n.Expr], n.Expr], bind: Callable[[str], str
     return s
 
 
+def has_functions(f: n.Function) -> bool:
+    """Whether functions are made inside ``f``."""
+    return any(type(e) is n.Closure for s in statements(f.body) for e in parts(*expressions(s)))
+
+
+def with_own_functions(f: n.Function) -> n.Function:
+    """A copy of ``f`` whose inner functions, to any depth, are objects of its own."""
+
+    def own(e: n.Expr) -> n.Expr:
+        if type(e) is n.Closure:
+            e = n.Closure(with_own_functions(e.function), e.captures, e.defaults, e.kw_defaults)
+        return map_expr(e, own)
+
+    return replace(f, body=[map_stmt(s, own) for s in f.body])
+
+
 def rename(block: list[n.Stmt], mapping: dict[str, str]) -> list[n.Stmt]:
     """A copy of ``block`` with locals renamed, reads and bindings alike."""
     as_expr = {k: n.Name(v) for k, v in mapping.items()}
