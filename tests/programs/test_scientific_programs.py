@@ -256,6 +256,122 @@ def three_heads(p):
     return np.sum(q @ k.T @ v)
 
 
+class Matrix:
+    """A wrapper around an array, parts of which are matrices of their own that share its memory."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __getitem__(self, k):
+        r = self.a[k]
+        return Matrix(r) if isinstance(r, np.ndarray) and r.ndim == 2 else r
+
+    def __setitem__(self, k, v):
+        self.a[k] = v.a if isinstance(v, Matrix) else v
+
+    def __matmul__(self, other):
+        return Matrix(self.a @ other.a)
+
+    def __iadd__(self, other):
+        self.a += other.a if isinstance(other, Matrix) else other
+        return self
+
+    @property
+    def T(self):
+        return Matrix(self.a.T)
+
+    @staticmethod
+    def identity(n):
+        return Matrix(np.eye(n))
+
+    def trace(self):
+        return np.trace(self.a)
+
+
+def parts_of_a_matrix(p):
+    m = Matrix(p.reshape(3, 3) * 1.0)
+    m[0, 0] = m[1, 1] * m[2, 2]
+    m += Matrix.identity(3)
+    m[:2, :2] = m[:2, :2] @ m[:2, :2].T
+    m[0, 1] *= p[1]
+    m += p[0]
+    return (m @ m.T).trace() + m[0, 1]
+
+
+class Polynomial:
+    def __init__(self, *c):
+        self.c = list(c)
+
+    def __call__(self, x):
+        r = 0.0
+        for c in reversed(self.c):
+            r = r * x + c
+        return r
+
+    def __mul__(self, other):
+        out = [0.0] * (len(self.c) + len(other.c) - 1)
+        for i, a in enumerate(self.c):
+            for j, b in enumerate(other.c):
+                out[i + j] += a * b
+        return Polynomial(*out)
+
+    def __add__(self, other):
+        return Polynomial(*[a + b for a, b in itertools.zip_longest(self.c, other.c, fillvalue=0.0)])
+
+    def __pow__(self, n):
+        return functools.reduce(operator.mul, [self] * n)
+
+    def __neg__(self):
+        return Polynomial(*(-c for c in self.c))
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def derivative(self):
+        return Polynomial(*[k * c for k, c in enumerate(self.c)][1:])
+
+    def __len__(self):
+        return len(self.c)
+
+    def __getitem__(self, i):
+        return self.c[i]
+
+    def __repr__(self):
+        return " + ".join(f"{c:g}x^{k}" for k, c in enumerate(self.c))
+
+
+def polynomials(p):
+    a, b = Polynomial(p[0], p[1]), Polynomial(1.0, p[2], p[0])
+    q = (a * b - a**2).derivative()
+    return q(0.7) * len(q) + q[1] + q[-1] + len(repr(q)) * 0.0
+
+
+class Trajectory:
+    def __init__(self):
+        self.ts, self.ys = [], []
+
+    def record(self, t, y):
+        self.ts.append(t)
+        self.ys.append(y)
+
+    def __iter__(self):
+        return iter(zip(self.ts, self.ys))
+
+    def __len__(self):
+        return len(self.ys)
+
+    def __getitem__(self, i):
+        return self.ys[i]
+
+
+def recorded(p):
+    tr, y = Trajectory(), p[0]
+    for k in range(4):
+        tr.record(k * 0.1, y)
+        y = y + 0.1 * p[1] * y * (1.0 - y)
+    return sum((y - math.cos(t)) ** 2 for t, y in tr) / len(tr) + tr[0] * tr[-1]
+
+
 def converged(p):
     A = p.reshape(2, 2)
     A, v, last = A + A.T + 4 * np.eye(2), np.ones(2), 0.0
@@ -283,6 +399,9 @@ PROGRAMS = {
     expectation_maximisation: np.array([-0.8, 1.2, 0.1, -0.1]),
     arm: np.array([0.3, 0.4, -0.2]),
     three_heads: np.linspace(-0.7, 0.9, 12),
+    parts_of_a_matrix: np.linspace(-0.7, 0.9, 9),
+    polynomials: np.array([0.3, 0.41, 0.52]),
+    recorded: np.array([0.3, 0.41]),
     converged: np.array([0.5, -0.2, 0.1, 0.3]),
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 from thunkad.adjoint.steps import Block, DisplayStep, FieldStep, OutlinedStep
 from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.sites import Site
+from thunkad.analysis.special import is_own_class
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN
@@ -31,11 +32,12 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
         _packed(fw, s, target, site, callee, pullback, shared, out, steps)
         return
     originals = site.args
-    if site.infix and not _in_place(site):
+    plain = site.infix and not _may_be_method(fw, site)
+    if plain and not _in_place(site):
         site = replace(site, args=tuple(fw.mutation.kept(fw.current, a, out) for a in site.args))
     operands = (*site.args, *(v for _, v in site.kwargs))
     parts = (*operands, callee) if isinstance(callee, (n.Name, n.Attr)) else operands
-    kept = not site.infix and any(fw.mutation.may_change(fw.current, a) for a in (*parts, n.Name(target)))
+    kept = not plain and any(fw.mutation.may_change(fw.current, a) for a in (*parts, n.Name(target)))
     wanted: list[tuple[n.Expr, n.Const]] = []
     root = callee
     while type(root) is n.Attr:
@@ -44,7 +46,7 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
         wanted.append((root, n.Const(None)))
     wanted += [(a, n.Const(k)) for k, a in enumerate(originals) if fw.is_active(a)]
     wanted += [(a, n.Const(k)) for k, a in site.kwargs if fw.is_active(a)]
-    if not site.infix and not shared:
+    if not plain and not shared:
         fresh = fw.mutation.check_fresh(target, site)
     else:
         fresh = None
@@ -74,6 +76,14 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
             collects=fw.resolved.captured is not None,
         )
     )
+
+
+def _may_be_method(fw: Any, site: Site) -> bool:
+    """Whether an operator may be a method of a class, which keeps what it likes of its operands."""
+    members, name = fw.resolved.members, getattr(site.callee, "__name__", "").strip("_")
+    if members is not None and members.isdisjoint((f"__{name}__", f"__r{name}__")):
+        return False
+    return any(k is UNKNOWN or is_own_class(k) for k in site.kinds)
 
 
 def writes_shadowed(fw: Any, site: Site) -> bool:

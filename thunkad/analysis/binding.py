@@ -11,9 +11,11 @@ from thunkad.ir import nodes as n
 
 def bind_call(fn: types.FunctionType, args: Any, kwargs: Any) -> tuple[tuple[str, n.Expr], ...] | None:
     """Each parameter of ``fn`` with its operand at this call, defaults included; None if only a run decides it."""
-    if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+    if any(k is None for k, _ in kwargs):
         return None
     signature = inspect.signature(fn, follow_wrapped=False)
+    if any(type(a) is n.Star for a in args) and not _only_collects(signature, args):
+        return None
     try:
         bound = signature.bind(*args, **dict(kwargs))
     except TypeError:
@@ -34,6 +36,13 @@ def bind_call(fn: types.FunctionType, args: Any, kwargs: Any) -> tuple[tuple[str
             value = as_operand(name, p.default)
         out.append((name, value))
     return tuple(out)
+
+
+def _only_collects(signature: inspect.Signature, args: Any) -> bool:
+    """Whether what stars spread is all collected by a parameter such as ``*args``."""
+    first = next(k for k, a in enumerate(args) if type(a) is n.Star)
+    kinds = [p.kind for p in signature.parameters.values()]
+    return inspect.Parameter.VAR_POSITIONAL in kinds[: first + 1]
 
 
 def bind_lifted(closure: n.Closure, args: Any, kwargs: Any) -> tuple[tuple[str, n.Expr], ...] | None:

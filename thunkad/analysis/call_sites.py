@@ -189,13 +189,13 @@ class CallSites:
             written, callee = callee.value, Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
                 decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
-                if decision.how != "constant":
+                if decision.how != "constant" and not (decision.entry is None and collects(callee.value, args, kwargs)):
                     if decision.entry is None and isinstance(callee.value, type) and makes_itself(callee.value):
                         return self.made(s, e.func, callee.value, args, kwargs, kinds)
                     return self.dynamic(s, e.func, args, kwargs, kinds, results.call(callee.value, [NUMERIC], {}))
             function = numeric_function(callee.value, kinds)
-            if function is None:
-                return self.dynamic(s, e.func, args, kwargs, kinds)
+            if function is None:  # an operator, as a function
+                return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)
             op = OPERATOR_OF_FUNCTION.get(written) if written is not function and len(kinds) == 2 else None
             made = None if op is None else results.binary(op, *kinds)
             return self.looked_up(s, function, args, kwargs, kinds, made)
@@ -389,6 +389,13 @@ class CallSites:
             return
         if inspect.isgeneratorfunction(body) and not isinstance(site.result, Sequence):
             site.result = UNKNOWN  # one that goes on for ever has no end at which it would return its list
+
+
+def collects(fn: Any, args: Any, kwargs: Any) -> bool:
+    """Whether ``fn`` collects all that stars spread in a call, as ``*args``."""
+    if isinstance(fn, type):
+        fn, args = init_of(fn) if is_made_empty(fn) else None, (n.Const(None), *args)
+    return isinstance(fn, types.FunctionType) and bind_call(fn, args, kwargs) is not None
 
 
 def is_of_class(method: Method) -> bool:

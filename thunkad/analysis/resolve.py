@@ -54,6 +54,7 @@ def _resolved(
         known = {k: v for k, v in run.kinds.items() if v is not None}
         found = Resolved(written, owner, known, run.sites, run.result or Known(None), run.hollow)
         found.mutated_params, found.writes_late = context.site_mutates(owner), context.writes_late
+        found.members = context.members
         if unsure and written is function:
             return found, run.generators
         more = changed_elsewhere(found)

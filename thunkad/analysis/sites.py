@@ -92,6 +92,7 @@ class Resolved:
     reads_captured: Any = None  # for a site of a user's function: whether it reads some
     mutated_params: Any = None  # for a site of a user's function: the parameters that it writes into
     writes_late: bool = False  # whether a callee that is found at run time may change what it is given
+    members: frozenset[str] | None = None  # names of all that the classes have, None if there may be others
 
     def kind(self, e: n.Expr) -> Kind:
         """The kind of an operand."""
