@@ -77,6 +77,15 @@ def pullback_after_a_change(w):
     return np.sum(back(w)[0]) + np.sum(a)
 
 
+def product_of_three(w):
+    a = np.outer(w, w)
+    return np.sum(ad.grad(lambda u: np.einsum("i,ij,j->", u, a, u * u))(w) ** 2)
+
+
+def power_of_one(w):
+    return np.sum(ad.hessian(lambda u: np.einsum("i,i,i,i", u, w, u, u))(w))
+
+
 def map_after_a_change(w):
     a = w * 2.0
     _, linear = ad.linearize(lambda u: np.sin(u) * u * w, a)
@@ -109,7 +118,7 @@ def object_changed_between(w):
 
 FUNCTIONS = [
     default, default_of_a_keyword, object_as_argument, held_by_a_derivative, handed_on, mapped, argument_changed_after_it,
-    pullback_after_a_change, map_after_a_change, map_of_an_object_after_a_change, capture_changed_between, object_changed_between,
+    pullback_after_a_change, product_of_three, power_of_one, map_after_a_change, map_of_an_object_after_a_change, capture_changed_between, object_changed_between,
 ]  # fmt: skip
 
 

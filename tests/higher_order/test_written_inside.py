@@ -6,6 +6,7 @@ arguments are one array.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -39,12 +40,27 @@ def of_a_copy(f):
     return g
 
 
+def with_its_name(f):
+    @functools.wraps(f)
+    def g(*args, **kwargs):
+        given = []
+        for a in args:
+            given.append(a * 1.0)
+        return f(*given, **kwargs)
+
+    return g
+
+
 def applied(f, u):
     return f(u)
 
 
 def by_a_wrapper(x):
     return np.sum(ad.grad(wrapped(lambda u: np.sum(u**3 * x)))(x))
+
+
+def by_a_wrapper_with_its_name(x):
+    return np.sum(ad.grad(with_its_name(lambda u: np.sum(u**3 * x)))(x) * x)
 
 
 def by_a_wrapper_that_copies(x):
@@ -106,7 +122,7 @@ def a_wrapper_and_a_pullback(x):
 
 
 FUNCTIONS = [
-    by_a_wrapper, by_a_wrapper_that_copies, out_of_a_list, passed_on, found_inside, what_it_captures,
+    by_a_wrapper, by_a_wrapper_with_its_name, by_a_wrapper_that_copies, out_of_a_list, passed_on, found_inside, what_it_captures,
     beside_one_that_writes, after_one_that_writes, two_arguments, a_wrapper_and_a_pullback,
 ]  # fmt: skip
 

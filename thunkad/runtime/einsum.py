@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from thunkad.runtime.arrays import conjugate, is_zero
-from thunkad.runtime.cotangents import entry
+from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.ducks import as_array
 from thunkad.runtime.products import conjugate_transpose
 from thunkad.tangents import NO_TANGENT, ZERO, LazyTuple, thunk
@@ -44,7 +44,7 @@ def _from_string(term: str) -> tuple[Any, ...]:
 
 def _parse(operands: Sequence[Any]) -> tuple[tuple[str, ...], str, range]:
     """Letters of each array, letters of the result, and the positions of the arrays among ``operands``."""
-    positions = _array_positions(operands)
+    positions = array_positions(operands)
     if isinstance(operands[0], str):
         inputs, arrow, output = operands[0].replace(" ", "").partition("->")
         terms = tuple(_from_string(term) for term in inputs.split(","))
@@ -56,7 +56,12 @@ def _parse(operands: Sequence[Any]) -> tuple[tuple[str, ...], str, range]:
     return letters, output_letters, positions
 
 
-def _array_positions(operands: Sequence[Any]) -> range:
+def is_array_at(operands: Sequence[Any], k: int) -> bool:
+    """Whether ``operands[k]`` is an array, not subscripts or labels."""
+    return k in array_positions(operands)
+
+
+def array_positions(operands: Sequence[Any]) -> range:
     """Where the arrays are in ``operands``: behind the subscripts, or before each list of labels."""
     return range(1, len(operands)) if isinstance(operands[0], str) else range(0, len(operands) - 1, 2)
 
@@ -88,35 +93,47 @@ def einsum_bar(y_bar: Any, operands: Sequence[Any], position: int, optimize: Any
     return x_bar
 
 
-def einsum_bars(y_bar: Any, operands: Sequence[Any], optimize: Any = False) -> LazyTuple:
+def einsum_bar_dot(
+    y_bar: Any, operands: Sequence[Any], position: int, optimize: Any, y_bar_dot: Any, operands_dot: Any
+) -> Any:
+    """The tangent of :func:`einsum_bar`, which is linear in ``y_bar`` and in every other operand."""
+    total = y_bar_dot if is_zero(y_bar_dot) else einsum_bar(y_bar_dot, operands, position, optimize)
+    for j in array_positions(operands):
+        dot = entry(operands_dot, j)
+        if j != position and not is_zero(dot):
+            total = add(total, einsum_bar(y_bar, [*operands[:j], dot, *operands[j + 1 :]], position, optimize))
+    return total
+
+
+def einsum_bars(y_bar: Any, operands: Sequence[Any], optimize: Any = False) -> Any:
     """The cotangents of all ``operands`` of ``y = np.einsum(*operands)``, each computed when it is read."""
-    arrays = _array_positions(operands)
 
     def cotangent(k: int) -> Any:
-        return thunk(lambda: einsum_bar(y_bar, operands, k, optimize)) if k in arrays else NO_TANGENT
+        return thunk(lambda: einsum_bar(y_bar, operands, k, optimize)) if is_array_at(operands, k) else NO_TANGENT
 
-    return LazyTuple(map(cotangent, range(len(operands))))
+    return when_read([cotangent(k) for k in range(len(operands))])
 
 
-def einsum_bars_dot(y_bar: Any, operands: Sequence[Any], optimize: Any, y_bar_dot: Any, operands_dot: Any) -> LazyTuple:
-    """The tangents of :func:`einsum_bars`: each cotangent is linear in ``y_bar`` and in every other operand."""
-    arrays = _array_positions(operands)
+def einsum_bars_dot(y_bar: Any, operands: Sequence[Any], optimize: Any, y_bar_dot: Any, operands_dot: Any) -> Any:
+    """The tangents of :func:`einsum_bars`."""
 
     def tangent(k: int) -> Any:
-        total = y_bar_dot if is_zero(y_bar_dot) else einsum_bar(y_bar_dot, operands, k, optimize)
-        for j in arrays:
-            dot = entry(operands_dot, j)
-            if j != k and not is_zero(dot):
-                total = total + einsum_bar(y_bar, [*operands[:j], dot, *operands[j + 1 :]], k, optimize)
-        return total
+        if not is_array_at(operands, k):
+            return NO_TANGENT
+        return thunk(lambda: einsum_bar_dot(y_bar, operands, k, optimize, y_bar_dot, operands_dot))
 
-    return LazyTuple(thunk(partial(tangent, k)) if k in arrays else NO_TANGENT for k in range(len(operands)))
+    return when_read([tangent(k) for k in range(len(operands))])
+
+
+def when_read(parts: Sequence[Any]) -> LazyTuple:
+    """A tuple whose thunks are computed when they are read."""
+    return LazyTuple(parts)
 
 
 def einsum_dot(operands: Sequence[Any], operands_dot: Any, optimize: Any = False) -> Any:
     """The tangent of ``np.einsum(*operands)``: one term for each operand with a tangent."""
     total: Any = None
-    for k in _array_positions(operands):
+    for k in array_positions(operands):
         dot = operands_dot[k]
         if not is_zero(dot):
             term = np.einsum(*operands[:k], dot, *operands[k + 1 :], optimize=optimize)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from thunkad.rules.library import frule, non_differentiable, rrule
+from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import bilinear, linear
-from thunkad.runtime.einsum import einsum_bars, einsum_bars_dot, einsum_dot
+from thunkad.runtime.einsum import (
+    array_positions,
+    einsum_bar,
+    einsum_bar_dot,
+    einsum_bars,
+    einsum_bars_dot,
+    einsum_dot,
+    is_array_at,
+    when_read,
+)
 from thunkad.runtime.precision import unless_rounded
 from thunkad.runtime.products import (
     cross_left_bar,
@@ -68,6 +77,20 @@ bilinear(
     vecmat_right_bar,
 )
 linear(trace_bar, on_diagonal, unless_rounded)
+
+
+non_differentiable(is_array_at, array_positions)
+
+
+@alternative(when_read)
+def _(parts):
+    return tuple(parts)
+
+
+@frule(einsum_bar)
+def _(y_bar, operands, position, optimize=False, *, y_bar_dot, operands_dot):
+    value = einsum_bar(y_bar, operands, position, optimize)
+    return value, einsum_bar_dot(y_bar, operands, position, optimize, y_bar_dot, operands_dot)
 
 
 @frule(einsum_bars)

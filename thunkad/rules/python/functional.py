@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 
 from thunkad.rules.library import alternative, non_differentiable
@@ -22,3 +23,8 @@ non_differentiable(implementation, has_items, has_own, is_iterated, own_names, o
 @alternative(operator.methodcaller)
 def methodcaller(name, /, *args, **kwargs):
     return lambda x: getattr(x, name)(*args, **kwargs)
+
+
+@alternative(functools.update_wrapper)
+def _(wrapper, wrapped, assigned=(), updated=()):
+    return wrapper  # names and documentation are for the user's function, not for what is made in its derivative
