@@ -372,6 +372,26 @@ def recorded(p):
     return sum((y - math.cos(t)) ** 2 for t, y in tr) / len(tr) + tr[0] * tr[-1]
 
 
+STEPS = {"scale": lambda x, k=2.0: x * k, "shift": lambda x, by=0.0: x + by, "scaled": lambda x: x / (1.0 + abs(x))}
+
+
+class Pipeline:
+    def __init__(self, config):
+        self.steps = [(name, functools.partial(STEPS[name], **kw)) for name, kw in config]
+
+    def run(self, x):
+        log = []
+        for name, step in self.steps:
+            x = step(x)
+            log.append((name, x))
+        return x, dict(log)
+
+
+def pipeline(p):
+    y, log = Pipeline([("scale", {"k": p[0]}), ("shift", {"by": p[1]}), ("scaled", {})]).run(p[2])
+    return y**3 + log["scale"] * log["shift"]
+
+
 def converged(p):
     A = p.reshape(2, 2)
     A, v, last = A + A.T + 4 * np.eye(2), np.ones(2), 0.0
@@ -401,6 +421,7 @@ PROGRAMS = {
     three_heads: np.linspace(-0.7, 0.9, 12),
     parts_of_a_matrix: np.linspace(-0.7, 0.9, 9),
     polynomials: np.array([0.3, 0.41, 0.52]),
+    pipeline: np.array([0.5, 0.3, 1.2]),
     recorded: np.array([0.3, 0.41]),
     converged: np.array([0.5, -0.2, 0.1, 0.3]),
 }

@@ -30,7 +30,7 @@ from thunkad.analysis.activity import written
 from thunkad.analysis.aliases import NOTHING_SHARED, SELECT_BY_VALUE, Sharing
 from thunkad.analysis.entries import display_entries
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.analysis.sources import is_source
+from thunkad.analysis.sources import is_container_outside, is_source
 from thunkad.analysis.writing import is_numpy
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
@@ -183,10 +183,9 @@ class Forward:
             if type(e.value) is n.Name:
                 index = self.mutation.kept(self.current, e.index, out)
                 steps.steps.append(IndexStep(s.line, s.target, e.value.id, index, self.index_kind(e.index)))
-            elif self.is_active(e.index):
-                raise self.unsupported(
-                    s, "an index that holds a differentiated value", "np.concatenate or np.stack say it plainly"
-                )
+            elif self.is_active(e.index) and not is_container_outside(self.resolved.owner, e.value):
+                hint = "np.concatenate or np.stack say it plainly"
+                raise self.unsupported(s, "an index that holds a differentiated value", hint)
         elif t is n.Attr and type(e.value) is n.Name:
             out.append(self.copy(s))
             steps.steps.append(FieldStep(s.line, s.target, e.value.id, e.name))

@@ -19,6 +19,8 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from thunkad.analysis.hidden import TAKEN
 from thunkad.analysis.sites import Context, Site
 from thunkad.analysis.special import Access, attribute_access, own_method
@@ -33,6 +35,7 @@ from thunkad.records import replace
 from thunkad.runtime.attributes import has_items, is_iterated
 from thunkad.runtime.iterators import EXHAUSTED, contained, drawn, everything, found_in, listed, unpacked
 from thunkad.runtime.lazy import OF_BUILTINS
+from thunkad.runtime.spans import GRIDS, JOINERS, spanned
 from thunkad.runtime.suspended import Managed, Suspended
 from thunkad.runtime.unpacking import split_starred
 
@@ -335,11 +338,38 @@ class _Writer:
     def with_key(self, s: Any, e: n.Index, made: Callable[[n.Expr], Any]) -> list[n.Stmt]:
         """``obj[1:, k]`` as what its methods are called with: the slices made first, and under a name."""
         parts = e.index.items if type(e.index) is n.TupleExpr else (e.index,)
-        if not any(type(p) is n.Slice for p in parts) or not isinstance(self.kind(s, e.value), Instance):
+        kind = self.kind(s, e.value)
+        if not any(type(p) is n.Slice for p in parts) or not isinstance(kind, Instance):
             return [s]
         self.found = True
+        if type(s) is n.Assign and kind.cls in (*GRIDS, *JOINERS):
+            return self.spans(s, e, parts, kind.cls)
         key, out = self.key(s, e)
         return [*out, made(key)]
+
+    def spans(self, s: n.Assign, e: n.Index, parts: tuple[n.Expr, ...], cls: type) -> list[n.Stmt]:
+        """``np.mgrid[a:b, c:d:e]``, or ``np.r_[a:b, x]``, of which each slice is an array of its own."""
+        if cls in GRIDS:
+            if not all(type(p) is n.Slice for p in parts):
+                return [s]
+            ends = tuple(end for p in parts for end in _ends(p))
+            return self.spanned(s, e.value, type(e.index) is not n.TupleExpr, ends, s.target)
+        out: list[n.Stmt] = []
+        items: list[n.Expr] = []
+        for p in parts:
+            items.append(n.Name(self.names.new("span")) if type(p) is n.Slice else p)
+            if type(p) is n.Slice:
+                out += self.spanned(s, n.Ref("r_", np.r_), True, _ends(p), items[-1].id)  # type: ignore[union-attr]
+        key = n.Name(self.names.new("key"))
+        out.append(n.Assign(key.id, n.TupleExpr(tuple(items)), line=s.line))
+        return [*out, replace(s, value=n.Index(e.value, key))]
+
+    def spanned(
+        self, s: n.Assign, brackets: n.Expr, single: bool, ends: tuple[n.Expr, ...], target: str
+    ) -> list[n.Stmt]:
+        bounds = n.Name(self.names.new("bounds"))
+        call = n.Call(n.Ref("spanned", spanned), (brackets, n.Const(single), bounds))
+        return [n.Assign(bounds.id, n.TupleExpr(ends), line=s.line), n.Assign(target, call, line=s.line, site=s.site)]
 
     def key(self, s: Any, e: n.Index) -> tuple[n.Expr, list[n.Stmt]]:
         """The index of ``e`` as an operand, and the statements that make it."""
@@ -349,8 +379,7 @@ class _Writer:
         for p in parts:
             keys.append(p if type(p) is not n.Slice else n.Name(self.names.new("part")))
             if type(p) is n.Slice:
-                ends = tuple(n.Const(None) if x is None else x for x in (p.lower, p.upper, p.step))
-                made_slice = n.Call(n.Ref("slice", slice), ends)
+                made_slice = n.Call(n.Ref("slice", slice), _ends(p))
                 out.append(n.Assign(keys[-1].id, made_slice, line=s.line))  # type: ignore[union-attr]
         key = keys[0]
         if type(e.index) is n.TupleExpr:
@@ -459,3 +488,8 @@ class _Writer:
             closing = n.Effect(n.Call(n.Attr(it, "close"), ()), line=s.line)
             out.append(n.If(n.Name(s.stop), [closing], [], line=s.line))
         return out
+
+
+def _ends(p: Any) -> tuple[n.Expr, ...]:
+    """The bounds of a slice."""
+    return tuple(n.Const(None) if x is None else x for x in (p.lower, p.upper, p.step))

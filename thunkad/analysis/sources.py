@@ -260,3 +260,15 @@ def volatile_sources(resolved: Resolved) -> tuple[str, ...]:
     if resolved.captured is None or not resolved.captured.volatile:
         return ()
     return tuple(s.target for s in walk.statements(resolved.function.body) if is_source(resolved, s))  # type: ignore[attr-defined]
+
+
+def is_container_outside(owner: Any, e: n.Expr) -> bool:
+    """Whether ``e``, a name from outside or an attribute of one, is a container or array, which an index picks from."""
+    try:
+        if type(e) is n.Attr and type(e.value) is n.Global:
+            found = getattr(lookup(owner, e.value.id), e.name, None)
+        else:
+            found = lookup(owner, e.id) if type(e) is n.Global else e.value if type(e) is n.Ref else None
+    except KeyError:
+        return False
+    return type(found) in (dict, list, tuple, str, np.ndarray)

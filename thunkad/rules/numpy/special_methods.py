@@ -12,6 +12,7 @@ from thunkad.rules.numpy.methods import METHODS
 from thunkad.rules.refused import refuse
 from thunkad.runtime.joining import brackets_bar, brackets_dot
 from thunkad.runtime.methods import view_bar, view_dot
+from thunkad.runtime.spans import spanned, spanned_bars, spanned_dot
 from thunkad.tangents import NoTangent, thunk
 
 #: Special methods that mean ``function(x, other)``; see ``METHODS``.
@@ -171,6 +172,25 @@ refuse(
 )
 
 
+# slices as numbers: np.mgrid[0:1:5j]
+
+
+@rrule(spanned)
+def _(brackets, single, bounds):
+    y = spanned(brackets, single, bounds)
+
+    def pullback(y_bar):
+        return NoTangent(), NoTangent(), thunk(lambda: spanned_bars(y_bar, single, bounds))
+
+    return y, pullback
+
+
+@frule(spanned)
+def _(brackets, single, bounds, *, bounds_dot):
+    y = spanned(brackets, single, bounds)
+    return y, spanned_dot(y, single, bounds, bounds_dot)
+
+
 # np.r_ and np.c_: one method for both classes
 
 
@@ -189,4 +209,4 @@ def _(brackets, key, *, key_dot):
     return brackets[key], brackets_dot(key_dot, brackets, key)
 
 
-linear(brackets_bar)
+linear(brackets_bar, spanned_bars)
