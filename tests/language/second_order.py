@@ -24,17 +24,6 @@ SECOND_ORDER_LIMITS = (
         "given; `grad` and `value_and_grad` may be differentiated.",
     ),
     SecondOrderLimit(
-        "Derivatives around derivatives of `super().method(…)`",
-        (
-            "calls-inheritance",
-            "standard_library-OBJECTS-setattr_behind_super",
-            "standard_library-OBJECTS-sa_module",
-            "standard_library-OBJECTS-sa_slots",
-        ),
-        "class super",
-        "What `super()` stands for is decided when the code runs; call the method by the name of its class.",
-    ),
-    SecondOrderLimit(
         "Changes of a dict that a function found at run time returned",
         ("containers-defaultdict",),
         "can't be followed",
@@ -45,12 +34,6 @@ SECOND_ORDER_LIMITS = (
         ("kept-except_inside",),
         "may be unbound where it is read",
         "Catch it in the loop that uses the values, or make a list.",
-    ),
-    SecondOrderLimit(
-        "Exceptions that leave a `with` block whose manager is looked into",
-        ("guarded-with_in_try-1",),
-        "making an object of the class",
-        "The exception is made where something may be differentiated; raise outside of the `with` statement.",
     ),
 )
 

@@ -51,7 +51,7 @@ from thunkad.runtime.using import finds_some, handed
 from thunkad.runtime.watching import unchanged
 from thunkad.source.origin import library_of
 from thunkad.source.wrapped import python_function
-from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
+from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 from thunkad.tree.parse import deep_recursion
 
 Args = tuple[Any, ...]
@@ -168,6 +168,8 @@ class Push:
             return self.whole(instead, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if hasattr(fn, MAP):
             return self.whole(applied, ZERO, (*getattr(fn, MAP), *args), (ZERO, ZERO, *arg_dots), kwargs, kwarg_dots)
+        if fn is super and len(args) == 2:  # its tangent is that of the object whose methods it finds
+            return super(*args), arg_dots[1]
         if fn is getattr:
             return push_attribute(self, args, arg_dots)
         if fn is setattr:
@@ -287,6 +289,8 @@ class Push:
         if cls is functools.partial:
             fn, *rest = args
             return functools.partial(fn, *rest, **kwargs), partial_dot(fn, arg_dots[0], arg_dots[1:], kwarg_dots)
+        if issubclass(cls, BaseException):
+            return cls(*args, **kwargs), NotImplementedTangent("what an exception holds is not followed")
         names = getattr(cls, "_fields", None)
         if names is None and makes_itself(cls):
             names = fields_of_init(cls)

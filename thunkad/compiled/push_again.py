@@ -113,6 +113,8 @@ class PushAgain:
         if hasattr(f, MAP):
             fixed = tuple(constant(x, fn) for x in getattr(f, MAP))
             return self.whole(constant(applied, fn), (*fixed, *args), kwargs)
+        if f is super and len(args) == 2:
+            return (super(*given), *args[1][1:])
         if f is getattr or f is setattr:
             return self.attribute(fn, args)
         if is_by_fields(f):

@@ -93,8 +93,10 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
         return zeros(y) if numeric(y) else ZERO
-    if owner_of(y) is x:
+    if owner_of(y) is x or isinstance(x_dot, NotImplementedTangent):
         return x_dot  # the tangent of a bound method is that of its owner
+    if isinstance(x, super):
+        return behind_dot(x_dot, name, x, y)
     if type(y) is functools.partial and getattr(y.func, "__self__", None) is x and name not in fields_of(x):
         return Tangent(functools.partial, {"func": x_dot})  # made by functools.partialmethod
     if isinstance(x_dot, Tangent):
@@ -113,6 +115,16 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
             refuse_field(x, name, y)
         found = ZERO if not callable(y) else x_dot
     return dense(found, y) if numeric(y) else found
+
+
+def behind_dot(x_dot: Any, name: str, x: super, y: Any) -> Any:
+    """The tangent of ``y``, which ``super()`` has found: that of the object, for a method of it."""
+    if owner_of(y) is not x.__self__ and not isinstance(y, (types.FunctionType, types.MethodType, type)):
+        raise UnsupportedSyntaxError(
+            f"super().{name}, which is no method, where the class is known only when the code runs",
+            hint="read it by the name of its class",
+        )
+    return x_dot if owner_of(y) is x.__self__ else ZERO
 
 
 def view_like(result_dot: Any, result: Any, x: Any, x_dot: Any) -> Any:
