@@ -9,6 +9,7 @@ import pytest
 from scenarios import Story, form, quiet, rule
 
 import thunkad as ad
+from thunkad.compiled.root import root_of
 
 
 def rebound(x):
@@ -200,3 +201,41 @@ def test_r20_attributes(policy, monkeypatch):
     story.is_now(72.0)
     helpers.twice = lambda x: 3.0 * x
     story.is_now(73.0)
+
+
+def test_r20_a_function_as_default_in_every_product(policy):
+    def h(x):
+        return x * x
+
+    def f(x, k=h, n=2.0):
+        return k(x) * n
+
+    second = ad.grad(ad.grad(f))
+
+    def products():
+        return ad.grad(f)(1.0), ad.jvp(f, (1.0,), (1.0,))[1], second(1.0), ad.hvp(f, (1.0,), (1.0,))
+
+    assert products() == (4.0, 4.0, 4.0, 4.0)
+    f.__defaults__ = (lambda x: x**3, 3.0)
+    np.testing.assert_allclose(products(), (9.0, 9.0, 18.0, 18.0))
+    h.__code__ = (lambda x: x).__code__
+    f.__defaults__ = (h, 5.0)
+    np.testing.assert_allclose(products(), (5.0, 5.0, 0.0, 0.0))
+
+
+def test_r20_the_name_of_an_attribute(policy):
+    holder, name = types.SimpleNamespace(a=np.sin, b=np.cos), "a"
+
+    def f(x):
+        return getattr(holder, name)(x)
+
+    def products():
+        return ad.grad(f)(1.0), ad.vjp(f, 1.0)[1](1.0)[0], ad.jvp(f, (1.0,), (1.0,))[1], ad.linearize(f, 1.0)[1](1.0)
+
+    np.testing.assert_allclose(products(), np.cos(1.0))
+    name = "".join("b")
+    np.testing.assert_allclose(products(), -np.sin(1.0))
+    rebuilds = root_of(f).rebuilds
+    name = "bb"[:1]  # the same text
+    np.testing.assert_allclose(products(), -np.sin(1.0))
+    assert root_of(f).rebuilds == rebuilds

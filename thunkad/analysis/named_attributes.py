@@ -68,7 +68,10 @@ class _Plain:
         if type(e) is not n.Global:
             return None
         try:
-            return self.context.global_value(self.owner, e.id)
+            value = self.context.global_value(self.owner, e.id)
+            if type(value) is str:  # which attribute it names is written down
+                self.context.pin(self.owner, e.id, value)
+            return value
         except KeyError:
             return None
 

@@ -106,7 +106,7 @@ class Text:
 
     def other(self, read: str, value: Any, kind: Kind) -> str:
         if isinstance(kind, Known):
-            return f"{read} is not {self.ref(value)}"
+            return f"{read} {'!=' if type(value) is str else 'is not'} {self.ref(value)}"
         # data may be rebound to data of its kind: the code reads it live
         quick = f"{read} is not {self.ref(value)} and " if is_leaf(kind) else ""
         return f"{quick}not {self.ref(same)}({read}, {self.ref(value)}, {self.ref(kind)})"

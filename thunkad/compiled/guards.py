@@ -143,7 +143,7 @@ Guard = ChoiceGuard | NameGuard | AttributeGuard | MemberGuard | AbsentGuard | C
 def same(now: Any, value: Any, kind: Kind) -> bool:
     """Whether code compiled for ``value`` serves ``now``."""
     if isinstance(kind, Known):
-        return now is value
+        return now is value or (type(value) is str and now == value)
     # what is in a container or an object may have changed, though it is the same one
     return (now is value and is_leaf(kind)) or kind_of(now) == kind
 

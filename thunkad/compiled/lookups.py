@@ -55,6 +55,10 @@ class Lookups:
         """It was asked what ``cls`` has under a name; see :func:`thunkad.analysis.members.member`."""
         self.guards.member(cls, name, after)
 
+    def pin(self, fn: Any, name: str, value: Any) -> None:
+        """The value of a free name of ``fn`` is written down in the code."""
+        self.guards.pinned(fn, name, value)
+
     def left_to_defaults(self, fn: Any) -> None:
         """A call left parameters of ``fn`` to their defaults."""
         self.guards.defaults(fn)

@@ -121,6 +121,8 @@ class Binder:
                 value = self.pack(tuple(given.get(name, ())))
                 own += [(name, k) for k in range(len(given.get(name, ())))]
             else:
+                if name not in given:
+                    self.world.left_to_defaults(fn)
                 value = given[name] if name in given else self.wrap(name, p.default)
                 if p.kind is not p.KEYWORD_ONLY:
                     own.append((name, None))
