@@ -14,7 +14,6 @@ REFUSED = {
     "nonlocal_outside": ("def f(x):\n    nonlocal g\n    g = x", 3),
     "async": ("async def f(x):\n    return x", 1),
     "async_nested": ("def f(x):\n    async def g(): return x\n    return g", 2),
-    "relative_import": ("def f(x):\n    from . import y", 2),
     "super": ("def f(self):\n    return [super().f() for x in self]", 2),
     "locals": ("def f(x):\n    return locals()", 2),
     "eval": ("def f(x):\n    return eval('x')", 2),

@@ -14,8 +14,7 @@ import pytest
 import thunkad as ad
 
 from checking import Program
-
-POINT = 1.3
+from fresh import POINT, check, slope
 
 PROGRAMS = {
     "callee_reads": "S = 1.0\ndef h(y): return y * S\ndef f(x):\n global S\n S = x * x\n return h(x)",
@@ -75,34 +74,6 @@ STATEFUL = {
 }  # fmt: skip
 
 
-def slope(build: Callable[[], Callable[..., Any]], x: float = POINT) -> float:
-    return float(build()(x + 1e-6) - build()(x - 1e-6)) / 2e-6
-
-
-def curvature(build: Callable[[], Callable[..., Any]], x: float = POINT) -> float:
-    return float(build()(x + 1e-4) - 2.0 * build()(x) + build()(x - 1e-4)) / 1e-8
-
-
-def check(build: Callable[[], Callable[..., Any]]) -> None:
-    """Every mode, each in a program of its own, since the variables outlive the call."""
-    plain = build()
-    expected, value = slope(build), plain(POINT)
-    f = build()
-    found, gradient = ad.value_and_grad(f)(POINT)
-    assert found == value and np.isclose(gradient, expected, rtol=1e-6)
-    assert np.isclose(ad.grad(build())(POINT), expected, rtol=1e-6)
-    for name, left in data(plain).items():
-        assert type(data(f)[name]) is type(left) and np.all(data(f)[name] == left)
-    found, pullback = ad.vjp(build(), POINT)
-    assert found == value and np.isclose(pullback(1.0)[0], expected, rtol=1e-6)
-    assert np.isclose(pullback(2.0)[0], 2.0 * expected, rtol=1e-6)
-    assert np.isclose(ad.jvp(build(), (POINT,), (1.0,))[1], expected, rtol=1e-6)
-    assert np.isclose(ad.linearize(build(), POINT)[1](1.0), expected, rtol=1e-6)
-    assert np.isclose(ad.hessian(build())(POINT), curvature(build), rtol=1e-3, atol=1e-5)
-    outer = Program("def f(x): return inner(x) * x", (), {"inner": build()}).build()
-    assert np.isclose(ad.grad(outer)(POINT), expected * POINT + value, rtol=1e-6)
-
-
 @pytest.mark.parametrize("name", STATEFUL)
 def test_what_reads_before_it_assigns_is_run_once(name: str) -> None:
     def build() -> Callable[..., Any]:
@@ -118,13 +89,6 @@ def test_what_reads_before_it_assigns_is_run_once(name: str) -> None:
         assert "has to run several times" in str(error)
     with pytest.raises(ad.UnsupportedSyntaxError, match="has to run several times"):
         ad.hessian(build())(POINT)
-
-
-def data(f: Callable[..., Any]) -> dict[str, Any]:
-    """The numbers and arrays that the variables around ``f`` hold."""
-    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or ()))
-    space = {**f.__globals__, **{name: cell.cell_contents for name, cell in cells.items()}}
-    return {k: v for k, v in space.items() if isinstance(v, (int, float, np.ndarray)) and not k.startswith("__")}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 import operator
 import types
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from thunkad.analysis.binding import bind_call, bind_lifted
 from thunkad.analysis.constructors import init_of, is_generated, is_made_empty
 from thunkad.analysis.pasted import pasted_kind
-from thunkad.analysis.shared_attributes import imported
+from thunkad.analysis.shared_attributes import imported_module, imported_name
 from thunkad.analysis.sites import Context, Site, weaken
 from thunkad.analysis.special import (
     BY_METHOD,
@@ -51,6 +51,7 @@ from thunkad.kinds.lattice import (
     join,
 )
 from thunkad.kinds.operators import OPERATOR_OF_FUNCTION
+from thunkad.normal.lower_statements import IMPORT, IMPORT_RELATIVE
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
@@ -182,9 +183,12 @@ class CallSites:
             method = own_method(kinds[0], BY_METHOD[callee.value])
             if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
                 return self.looked_up(s, method, args, (), kinds, None)
-        if type(e.func) is n.Ref and e.func.value is importlib.import_module and self.variables():
-            module = imported(getattr(args[0], "value", None))
-            return self.site(s, Site("constant", e.func.value, args=args, kwargs=kwargs, kinds=kinds, result=module))
+        if e.func in (IMPORT, IMPORT_RELATIVE):
+            self.context.imports(imported_name(e, self.owner))
+        if e.func in (IMPORT, IMPORT_RELATIVE) and self.variables():
+            found = imported_module(e, self.owner)
+            module = UNKNOWN if found is None else Known(found)
+            return self.site(s, Site("constant", import_module, args=args, kinds=kinds, result=module))
         if isinstance(callee, Known):
             written, callee = callee.value, Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):

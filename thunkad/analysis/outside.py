@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 
 from thunkad.analysis.activity import varied_names
 from thunkad.analysis.aliases import VIEWS, has_memory
+from thunkad.analysis.shared_attributes import imported_module
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.special import Super
 from thunkad.analysis.writing import MUTATING_METHODS, first_is_written, is_numpy, out_operands
@@ -27,7 +27,6 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Known, Num, Unknown
 from thunkad.kinds.variables import is_shared
-from thunkad.normal.lower_statements import IMPORT
 from thunkad.records import field, record
 from thunkad.runtime.variables import Variable
 
@@ -199,8 +198,8 @@ class _Scan:
 
     def link(self, s: n.Stmt) -> None:
         t = type(s)
-        if t is n.Assign and type(s.value) is n.Call and s.value.func == IMPORT and type(s.value.args[0]) is n.Const:
-            self.imported[s.target] = sys.modules.get(s.value.args[0].value)
+        if t is n.Assign:
+            self.module(s)
         if t is n.Assign:
             targets, e = (s.target,), s.value
         elif t is n.Unpack:
@@ -222,6 +221,15 @@ class _Scan:
         for target in targets:
             if found and (has_memory(self.resolved.kind(n.Name(target))) or type(e) is not n.Index):
                 self.spots.setdefault(target, set()).update(found)
+
+    def module(self, s: n.Assign) -> None:
+        """Note the module that ``s`` imports, or takes from another one."""
+        e = s.value
+        found: Any = imported_module(e, self.resolved.owner)
+        if type(e) is n.Attr and type(e.value) is n.Name and e.value.id in self.imported:
+            found = getattr(self.imported[e.value.id], e.name, None)
+        if isinstance(found, types.ModuleType):
+            self.imported[s.target] = found
 
     def hold(self, name: str, spots: set[Spot]) -> None:
         if spots:

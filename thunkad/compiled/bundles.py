@@ -15,10 +15,12 @@ from thunkad.compiled.derivations import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind
 from thunkad.kinds.observe import kind_of
+from thunkad.runtime.cells import Cell
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dots import tangent_buffer
 from thunkad.runtime.shadows import Shadows, keep
+from thunkad.runtime.variables import Variable
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
 Bundle = tuple[Any, ...]
@@ -182,7 +184,7 @@ def bundle_kind(x: Any) -> Kind:
 
 def has_parts(x: Any) -> bool:
     """Whether ``x`` is a container or an object, which a function may change."""
-    return isinstance(x, (*LISTS, dict)) or (hasattr(x, "__dict__") and not callable(x))
+    return isinstance(x, (*LISTS, dict, Cell, Variable)) or (hasattr(x, "__dict__") and not callable(x))
 
 
 def dense_in(dot: Any, x: Any) -> Any:

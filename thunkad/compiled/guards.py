@@ -137,7 +137,21 @@ class ChoiceGuard:
         return f"what {self.dispatcher.__name__} calls for {self.classes[0].__name__}"
 
 
-Guard = ChoiceGuard | NameGuard | AttributeGuard | MemberGuard | AbsentGuard | CodeGuard | DefaultsGuard
+@record(frozen=True, eq=False)
+class ImportGuard:
+    """What an import inside of a function gives; None: it has not been imported yet."""
+
+    name: str
+    module: Any
+
+    def holds(self) -> bool:
+        return sys.modules.get(self.name) is self.module
+
+    def __str__(self) -> str:
+        return f"the module {self.name}"
+
+
+Guard = ImportGuard | ChoiceGuard | NameGuard | AttributeGuard | MemberGuard | AbsentGuard | CodeGuard | DefaultsGuard
 
 
 def same(now: Any, value: Any, kind: Kind) -> bool:
@@ -209,6 +223,10 @@ class Guards:
     def choice(self, dispatcher: Any, classes: tuple[type, ...], found: Any) -> None:
         if classes:
             self._guards.setdefault((id(dispatcher), classes), ChoiceGuard(dispatcher, classes, found))
+
+    def imported(self, name: str) -> None:
+        if name.split(".")[0] not in (*_TRUSTED, *sys.stdlib_module_names):
+            self._guards.setdefault(("import", name), ImportGuard(name, sys.modules.get(name)))
 
     def code(self, fn: Any) -> None:
         if isinstance(fn, types.FunctionType):

@@ -59,6 +59,11 @@ class Lookups:
         """The value of a free name of ``fn`` is written down in the code."""
         self.guards.pinned(fn, name, value)
 
+    def imports(self, name: str | None) -> None:
+        """A function imports this module, which may be there already."""
+        if name is not None:
+            self.guards.imported(name)
+
     def left_to_defaults(self, fn: Any) -> None:
         """A call left parameters of ``fn`` to their defaults."""
         self.guards.defaults(fn)

@@ -266,12 +266,15 @@ class Push:
             names, values = (*names, *shared), (*values, *(v for v, _ in shared.values()))
             kinds += self.forwarding.variable_kinds()
             demand += tuple(p for p in shared if not _still((tangents[p],)))
-        if not demand:
+        if not demand and not filled:
             return fn(*args, **kwargs), ZERO
         target, owner = (fn, fn) if lifted is None else lifted
         forwarding = self.forwarding
         with forwarding.world.lock, deep_recursion():
             summary = forwarding.summary_for(target, owner, kinds)
+            demand = tuple(p for p in names if p in demand or (p in filled and p in summary.mutated))
+            if not demand:
+                return fn(*args, **kwargs), ZERO
             # a container that has no tangent can't receive one here: whoever holds it would not know
             blind = [p for p, v in zip(names, values) if p in summary.mutated and p not in demand and has_parts(v)]
             arrays = {p: v for p, v in zip(names, values) if isinstance(v, np.ndarray) and p in summary.overwritten}

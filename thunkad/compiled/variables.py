@@ -29,7 +29,7 @@ _FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"
 _GLOBAL = {dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"]}
 _OUTER = {dis.opmap["STORE_DEREF"], dis.opmap["DELETE_DEREF"]}
 _ATTRIBUTE = {dis.opmap["STORE_ATTR"], dis.opmap["DELETE_ATTR"]}
-_IMPORT = {dis.opmap["IMPORT_NAME"]}
+_IMPORT = {dis.opmap["IMPORT_NAME"], dis.opmap["IMPORT_FROM"]}
 _OPERATORS = frozenset(
     f"__{prefix}{name}__" for prefix in ("", "r", "i")
     for name in "add sub mul truediv floordiv mod pow matmul neg pos abs getitem contains eq ne lt le gt ge".split()
@@ -145,7 +145,7 @@ class _Survey:
         for name in _names(fn):
             value = space.get(name)
             if name in imports:
-                value = sys.modules.get(name)
+                value = _imported(fn, name)
             if isinstance(value, types.ModuleType) and not _is_foreign(value):
                 modules[name] = value
             elif value is not None:
@@ -184,9 +184,9 @@ class _Survey:
                 if instruction.opcode in _ATTRIBUTE and owner in modules:
                     space = vars(modules[owner])
                     self.attributes[id(space), instruction.argval] = space
-                if before is not None and before.opname == "IMPORT_NAME" and instruction.opname.startswith("STORE_"):
+                if before is not None and before.opcode in _IMPORT and instruction.opname.startswith("STORE_"):
                     imported[instruction.argval] = before.argval
-                before = instruction if instruction.opname.startswith(("LOAD_", "IMPORT_NAME")) else None
+                before = instruction if instruction.opname.startswith(("LOAD_", "IMPORT_")) else None
 
     def shared(self) -> tuple[Shared, ...]:
         found: dict[tuple[int, str], dict[str, Any]] = dict(self.attributes)
@@ -259,6 +259,14 @@ def _operands(code: types.CodeType, operations: set[int]) -> list[str]:
         return []
     found = (i.argval for i in dis.get_instructions(code) if i.opcode in operations)
     return list(dict.fromkeys(found))
+
+
+def _imported(fn: types.FunctionType, name: str) -> Any:
+    """The module that ``import name``, or ``from . import name``, gives in ``fn``, if it is there already."""
+    package = fn.__globals__.get("__package__") or ""
+    parents = [package.rsplit(".", k)[0] for k in range(package.count(".") + 1)]
+    names = (name, *(f"{parent}.{name}" for parent in parents))
+    return next((sys.modules[full] for full in names if full in sys.modules), None)
 
 
 def _in_kind(kind: Any) -> Iterator[Any]:

@@ -296,7 +296,11 @@ class Push:
             source = n.Name(name)
         self.out.append(n.Unpack(s.targets, source, line=s.line))
         targets = tuple(self.dot_name(t) if t in self.moving else self.names.new("_") for t in s.targets)
-        self.emit(n.Unpack(targets, n.Call(SPREAD, (self.dot(source), source)), site=TANGENT))
+        dot = self.dot(source)
+        still = site is not None and not any(map(self.moves, self.calls.operands(site)))
+        if still and any(self.memory.is_mutated(t) and not self.is_number(t) for t in s.targets):
+            dot = n.Call(BUFFER, (ZERO_REF, source))  # of what a callee has made, and others change
+        self.emit(n.Unpack(targets, n.Call(SPREAD, (dot, source)), site=TANGENT))
 
     def with_(self, s: n.With) -> None:
         if s.target in self.moving:

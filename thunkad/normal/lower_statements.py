@@ -11,9 +11,11 @@ from thunkad.normal.lower_builder import Builder, lowers
 from thunkad.normal.lower_expressions import truth
 from thunkad.normal.lower_functions import bind_function
 from thunkad.normal.lower_targets import bind, bind_display, location, names_bound
+from thunkad.runtime.imports import import_relative
 from thunkad.tree.convert import BINARY
 
 IMPORT = n.Ref("import_module", importlib.import_module)
+IMPORT_RELATIVE = n.Ref("import_relative", import_relative)
 
 
 @lowers("Expr")
@@ -250,10 +252,11 @@ def _import(b: Builder, node: Any) -> None:
 @lowers("ImportFrom")
 def _import_from(b: Builder, node: Any) -> None:
     if node.level:
-        b.unsupported(node, "a relative import inside the function can't be differentiated", "Import at module level.")
-    if any(alias.name == "*" for alias in node.names):
-        b.unsupported(node, "'import *' inside the function can't be differentiated", "Import the names one by one.")
-    module = b.temp(n.Call(IMPORT, (n.Const(node.module),)))
+        names = tuple(n.Const(alias.name) for alias in node.names)
+        where = n.Global("__package__"), n.Const(node.level), n.Const(node.module), *names
+        module = b.temp(n.Call(IMPORT_RELATIVE, where))
+    else:
+        module = b.temp(n.Call(IMPORT, (n.Const(node.module),)))
     for alias in node.names:
         b.write(alias.asname or alias.name, n.Attr(module, alias.name))
 

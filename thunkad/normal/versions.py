@@ -47,6 +47,9 @@ def version(function: n.Function, names: Names, careful: bool = False) -> n.Func
     names.reserve(walk.taken_names(function))
     # facts are keyed by the identity of a statement, and earlier passes may have put one statement into two blocks
     function = _with_body(function, [walk.map_stmt(s, lambda e: e) for s in function.body])
+    for s in walk.statements(function.body):
+        if s.site == "carried":  # of code that had versions before: only the copies that are made here are carried
+            s.site = None
     function = cut_tries(function, names, careful)
     function = _with_body(function, move_tests(function.body, liveness(function, compound_only=True), names))
     soft: dict[str, None] = {}

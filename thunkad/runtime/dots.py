@@ -200,6 +200,13 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
         made = DefaultDots() if isinstance(x, defaultdict) else {}
         seen[id(x)] = made
         made.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.items()})
+    elif isinstance(x, functools.partial):  # a closure, which holds what it captures
+        held, named = entry(x_dot, "args"), entry(x_dot, "keywords")
+        made = Tangent(functools.partial)
+        seen[id(x)] = made
+        made.fields["func"] = entry(x_dot, "func")
+        made.fields["args"] = tuple(tangent_buffer(entry(held, k), v, seen) for k, v in enumerate(x.args))
+        made.fields["keywords"] = {k: tangent_buffer(entry(named, k), v, seen) for k, v in x.keywords.items()}
     elif isinstance(x, Tangent):
         made = Tangent(x.cls)
         seen[id(x)] = made
