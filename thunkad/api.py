@@ -136,8 +136,8 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     primals : sequence
         The positional arguments of ``f``.
     tangents : sequence
-        A tangent for each of them: of the shape and structure of the argument; None or a zero tangent for an argument
-        that does not move (nothing is computed for those).
+        A tangent for each of them: of the shape and structure of the argument; None or a zero (``ZeroTangent()``,
+        ``NoTangent()``) for an argument that does not move, whatever it is (nothing is computed for those).
 
     Returns
     -------

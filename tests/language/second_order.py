@@ -29,12 +29,6 @@ SECOND_ORDER_LIMITS = (
         "can't be followed",
         "Where it was made nothing said that it would be changed; make it with `{}`.",
     ),
-    SecondOrderLimit(
-        "Generators that are kept and catch an exception between two `yield`",
-        ("kept-except_inside",),
-        "may be unbound where it is read",
-        "Catch it in the loop that uses the values, or make a list.",
-    ),
 )
 
 #: What is differentiated in reverse mode only.
