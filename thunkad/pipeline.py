@@ -22,9 +22,10 @@ from thunkad.ir.check import check_normal
 from thunkad.ir.fresh import Names
 from thunkad.kinds.describe import describe
 from thunkad.normal.appends import plain_appends
-from thunkad.normal.attempted import attempted
+from thunkad.normal.attempted import attempted, with_outcome
 from thunkad.normal.exits import single_exit
 from thunkad.normal.forward_tuples import forward_tuples
+from thunkad.normal.guarded import Careful
 from thunkad.normal.held_methods import called_by_name
 from thunkad.normal.lower import lower
 from thunkad.normal.shared_names import NOTHING, SharedNames
@@ -112,7 +113,7 @@ def _remarked(function: n.Function, remark: Callable[[n.Stmt], str | None], head
 # ---------------------------------------------------------------- the list
 
 
-def _normal(function: n.Function, careful: bool = False) -> n.Function:
+def _normal(function: n.Function, careful: Careful = False) -> n.Function:
     return plain_appends(called_by_name(forward_tuples(version(function, Names(), careful))))
 
 
@@ -131,7 +132,14 @@ STAGES = (
 BY_NAME = {stage.name: stage for stage in STAGES}
 
 
-def normal_form(fn: Any, attempt: bool = False, careful: bool = False, shared: SharedNames = NOTHING) -> n.Function:
+def outcome_form(function: n.Function) -> n.Function:
+    """A function made inside another one, in normal form, as one that hands over what it raises."""
+    form = _normal(with_outcome(function))
+    reached("normal", form)
+    return form
+
+
+def normal_form(fn: Any, attempt: bool = False, careful: Careful = False, shared: SharedNames = NOTHING) -> n.Function:
     """``fn`` in normal form: through every stage that needs nothing but the function.
 
     ``attempt``: as a function that hands over what it raises, see :mod:`thunkad.normal.attempted`; ``careful``: with

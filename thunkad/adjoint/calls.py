@@ -9,6 +9,7 @@ from thunkad.adjoint.late import dynamic
 from thunkad.adjoint.mutation import received
 from thunkad.adjoint.steps import Block, Step, give
 from thunkad.analysis.aliases import Aliases, Sharing, foreseen, has_memory
+from thunkad.analysis.makers import new_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.writing import MUTATING_METHODS, out_operands
 from thunkad.ir import nodes as n
@@ -31,6 +32,13 @@ class ReceiveStep(Step):
 
     def reverse(self, bars: Bars) -> None:
         give(bars, n.Name(self.source), received(bars, n.Name(self.source), ZERO_REF), maybe_zero=True)
+
+
+def empty(cls: Any) -> n.Expr:
+    """An empty object of a class."""
+    made = n.Ref(cls.__name__, cls)
+    own = cls.__new__ is object.__new__
+    return n.Call(n.Attr(made, "__new__") if own else n.Ref("new", new_of(cls)), (made,))
 
 
 class Calls:
@@ -72,8 +80,7 @@ class Calls:
 
     def construct(self, s: Any, target: str, site: Site, out: list[n.Stmt], steps: Block) -> bool:
         """An object of a user's class: an empty one, then ``__init__`` as a compiled callee that writes into it."""
-        cls = n.Ref(site.callee.__name__, site.callee)
-        out.append(n.Assign(target, n.Call(n.Attr(cls, "__new__"), (cls,)), line=s.line))
+        out.append(n.Assign(target, empty(site.callee), line=s.line))
         if not site.bound:
             return True
         bound = ((site.bound[0][0], n.Name(target)), *site.bound[1:])

@@ -19,7 +19,7 @@ import numpy as np
 from thunkad.adjoint.bars import Bars, merge_arms
 from thunkad.adjoint.control import Link, reverse_only_way
 from thunkad.adjoint.steps import Block, OutlinedStep, Step
-from thunkad.analysis.activity import flows
+from thunkad.analysis.activity import CONSTANT, flows
 from thunkad.analysis.half_way import badly_cut
 from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
@@ -73,7 +73,7 @@ def _with(fw: Any, s: n.With, out: list[n.Stmt], steps: Block) -> None:
 
 
 def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
-    if s.error is not None and s.error in fw.active:
+    if s.error is not None and s.error in fw.active and s.site is not CONSTANT:
         raise fw.unsupported(
             s,
             "using what an exception holds, where a value that is differentiated may be in it,",

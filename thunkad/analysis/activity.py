@@ -14,6 +14,9 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import may_have_tangent
 
+#: The site of a ``try`` statement whose exceptions hold constants; see :mod:`thunkad.analysis.followed`.
+CONSTANT = "constant exceptions"
+
 
 def active_names(resolved: Resolved, wanted: Iterable[str]) -> frozenset[str]:
     """Names that carry a cotangent when ``wanted`` parameters are differentiated."""
@@ -137,7 +140,7 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
     if t is n.With:
         return [] if s.target is None else [(s.target, operands(s.item, resolved.sites.get(id(s))))]
     if t is n.Try:  # an exception may hold whatever the body that raised it has read
-        return [] if s.error is None else [(s.error, tuple(sorted(walk.read_anywhere(s.body))))]
+        return [] if s.error is None or s.site is CONSTANT else [(s.error, tuple(sorted(walk.read_anywhere(s.body))))]
     if t is n.For:
         return [(s.target, operands(s.iter, resolved.sites.get(id(s))))]
     if t is n.Append:

@@ -13,6 +13,7 @@ import numpy as np
 
 from thunkad.analysis.binding import bind_call, bind_lifted
 from thunkad.analysis.constructors import init_of, is_generated, is_made_empty
+from thunkad.analysis.makers import empty_class, initializer_of, maker_of
 from thunkad.analysis.pasted import pasted_kind
 from thunkad.analysis.shared_attributes import imported_module, imported_name
 from thunkad.analysis.sites import Context, Site, weaken
@@ -49,14 +50,16 @@ from thunkad.kinds.lattice import (
     item_of,
     items_around_star,
     join,
+    may_have_tangent,
 )
 from thunkad.kinds.operators import OPERATOR_OF_FUNCTION
 from thunkad.normal.lower_statements import IMPORT, IMPORT_RELATIVE
+from thunkad.normal.outcomes import origin_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.python.operators import numeric_function
 from thunkad.rules.refused import reason_for
 from thunkad.runtime.chosen import bound_choice
-from thunkad.runtime.exceptions import enter, leave
+from thunkad.runtime.exceptions import attempt, enter, leave
 from thunkad.runtime.iterators import contained, drawn_or, everything
 from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.unpacking import split_starred
@@ -131,7 +134,10 @@ class CallSites:
             return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN,) * len(cls._fields), cls))
         if isinstance(callee, Method) and isinstance(callee.owner, Super):
             args, kinds = (callee.owner.owner, *args), (callee.owner.instance, *kinds)
-            if not isinstance(callee.function, types.FunctionType):
+            if (
+                not isinstance(callee.function, types.FunctionType)
+                and initializer_of(callee.function, len(args)) is None
+            ):
                 how = "constant" if callee.function in HARMLESS else "missing"
                 result = Known(None) if callee.function is object.__init__ else UNKNOWN
                 site = Site(how, callee.function, args=args, kwargs=kwargs, kinds=kinds, result=result)
@@ -155,6 +161,8 @@ class CallSites:
             return self.looked_up(
                 s, callee.function, (n.Ref(cls.__name__, cls), *args), kwargs, (callee.owner, *kinds), None
             )
+        if type(e.func) is n.Ref and e.func.value is attempt:
+            return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN, UNKNOWN)))
         if type(e.func) is n.Ref and e.func.value in (getattr, setattr):
             return self.dynamic(s, e.func, args, kwargs, kinds)
         if isinstance(callee, Known) and (proxy := super_kind(callee.value, args, kinds)) is not None:
@@ -189,6 +197,8 @@ class CallSites:
             found = imported_module(e, self.owner)
             module = UNKNOWN if found is None else Known(found)
             return self.site(s, Site("constant", import_module, args=args, kinds=kinds, result=module))
+        if isinstance(callee, Known) and not kwargs and (cls := empty_class(callee.value, kinds)) is not None:
+            return self.site(s, Site("construct", cls, args=tuple(args), kinds=kinds, result=Instance(cls)))
         if isinstance(callee, Known):
             written, callee = callee.value, Known(self.context.numeric_meaning(callee.value, kinds))
             if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
@@ -261,11 +271,17 @@ class CallSites:
         positional = list(kinds[: len(args)])
         named = {k: v for (k, _), v in zip(kwargs, kinds[len(args) :]) if k is not None}
         decision = self.context.lookup(fn, positional, named)
+        origin = origin_of(fn)
+        if origin is not None:  # with a rule, it would not be followed
+            self.context.lookup(getattr(origin, "__wrapped_class__", origin), positional, named)
         if decision.how in ("inside", "missing"):
             instead, classes = stands_for(fn, kinds)
             if instead is not fn:
                 self.context.chosen(fn, classes, instead)
                 return self.looked_up(s, instead, args, kwargs, kinds, None)
+            made = self.maker(fn, args, kwargs, kinds)
+            if made is not None:
+                return self.looked_up(s, made, args, kwargs, kinds, None)
             if fn is dataclasses.replace and kinds and isinstance(kinds[0], Instance) and len(args) == 1:
                 cls, names = kinds[0].cls, tuple(k for k, _ in kwargs if k is not None)
                 if dataclasses.is_dataclass(cls) and not makes_itself(cls) and len(names) == len(kwargs):
@@ -290,6 +306,13 @@ class CallSites:
         elif infix and any(isinstance(k, Instance) for k in kinds):
             site.how = "dynamic"
         return self.site(s, site)
+
+    def maker(self, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Any:
+        """The function that makes an exception of what it is given, or is its ``__init__``; None for anything else."""
+        if isinstance(fn, type) and (any(map(may_have_tangent, kinds)) or fn.__module__ != "builtins"):
+            self.context.class_member(fn, "__init__")
+            return maker_of(fn, len(args), tuple(k for k, _ in kwargs))
+        return None if kwargs else initializer_of(fn, len(args))
 
     def construct(self, site: Site, cls: type) -> bool:
         """An object of a user's class: made empty, then what ``__init__`` does to it."""
@@ -387,6 +410,9 @@ class CallSites:
         site.kinds = self.context.bounded(body, tuple(self.known(e) for _, e in bound))
         self.hand_variables(site, body)
         site.result = self.context.result_kind(body, site.kinds)
+        origin = origin_of(body)
+        if origin is not None:  # where there is no error, the first is what that function returns
+            site.result = Tuple((self.context.result_kind(origin, site.kinds), UNKNOWN))
         site.why = self.context.given_up(body)
         if site.why is not None:
             site.how, site.result = "missing", UNKNOWN

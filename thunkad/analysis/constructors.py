@@ -20,7 +20,7 @@ def init_of(cls: type) -> Any:
     if dataclasses.is_dataclass(cls) and is_generated(init) and calls_post_init(init):
         known = attached(cls)
         if known.get("init", (None,))[0] is not init:
-            known["init"] = init, _written_out(cls, init)
+            known["init"] = init, written_out(cls)
         return known["init"][1]
     return init
 
@@ -48,8 +48,9 @@ def is_made_by_init(cls: type) -> bool:
     return is_made_empty(cls) and isinstance(init, types.FunctionType) and not is_generated(init)
 
 
-def _written_out(cls: Any, init: Any) -> Any:
+def written_out(cls: Any) -> Any:
     """A function that does what the ``__init__`` of a dataclass does; its parameters and defaults are those of that."""
+    init = cls.__init__
     names: dict[str, Any] = {}
     body: list[str] = []
     rest: list[str] = []
@@ -69,7 +70,8 @@ def _written_out(cls: Any, init: Any) -> Any:
             body.append(setting.format(f.name, value))
         elif f.init:
             body.append(setting.format(f.name, f.name))
-    body.append(f"    self.__post_init__({', '.join(rest)})")
+    if calls_post_init(init):
+        body.append(f"    self.__post_init__({', '.join(rest)})")
     code = init.__code__
     positional = code.co_varnames[: code.co_argcount]
     keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]

@@ -58,4 +58,8 @@ class _Changed(_Written):
 
     def calls(self, s: n.Stmt) -> bool:
         site = self.resolved.sites.get(id(s))
-        return site is not None and site.how in ("inside", "lifted", "construct") and self.shows(s)
+        if site is None or site.how not in ("inside", "lifted", "construct"):
+            return False
+        made = s.target if site.how == "construct" and type(s) is n.Assign else None
+        written = [x for x in self.aliases.written_by.get(id(s), ()) if x != made]
+        return any(self.aliases.find(x) in self.given for x in written)

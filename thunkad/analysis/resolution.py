@@ -48,7 +48,6 @@ from thunkad.kinds.lattice import (
     Tuple,
     item_of,
     join,
-    may_have_tangent,
     value_of,
 )
 from thunkad.kinds.observe import kind_of
@@ -462,10 +461,7 @@ class Run(CallSites):
                 return Method(found.__func__, Known(base.cls))
             if isinstance(found, staticmethod):
                 return Known(found.__func__)
-            if found is not None and not hasattr(found, "__get__"):
-                kind = kind_of(found)
-                return kind if not may_have_tangent(kind) else UNKNOWN  # the object may have another one
-            return UNKNOWN
+            return Known(found) if isinstance(found, (type, types.ModuleType)) else UNKNOWN  # it may have its own
         if isinstance(base, Super):
             return base.member(e.name)
         if isinstance(base, Tuple) and e.name in getattr(base.cls, "_fields", ()):

@@ -10,6 +10,7 @@ from typing import Any
 
 from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.checkpoints import with_segments
+from thunkad.analysis.followed import with_outcomes
 from thunkad.analysis.generators import kept_generators, with_objects
 from thunkad.analysis.members import noted_by
 from thunkad.analysis.named_attributes import with_plain_attributes
@@ -38,9 +39,13 @@ def _resolve(function: n.Function, owner: Any, params: dict[str, Kind], context:
         own = replace(function, body=with_objects(function.body, kept)) if kept else function
         found, made = _resolved(own, owner, params, context)
         more = kept_generators(found, made, function, context) if made else {}
-        if not more and (suspends or not context.suspends):
+        if more or (context.suspends and not suspends):
+            kept |= more
+            continue
+        followed = with_outcomes(found, context.raises)
+        if followed is found.function:
             return found
-        kept |= more
+        function, kept = followed, {}
 
 
 def _resolved(

@@ -66,6 +66,7 @@ class Super(Opaque):
     start: type
     instance: Instance
     owner: n.Expr
+    of_class: bool = False  # ``owner`` is the class itself
 
     def method(self, name: str) -> Any:
         return member(self.instance.cls, name, self.start)
@@ -73,15 +74,19 @@ class Super(Opaque):
     def member(self, name: str) -> Kind:
         """The kind of ``super(start, owner).name``."""
         found = self.method(name)
+        if name == "__new__" and isinstance(found, types.BuiltinFunctionType):
+            return Known(found)
         if isinstance(found, classmethod):
             return Method(found.__func__, Known(self.instance.cls))
         if isinstance(found, staticmethod):
             return Known(found.__func__)
         found = python_function(found) or found
-        return Method(found, self) if hasattr(type(found), "__get__") else UNKNOWN
+        return Method(found, self) if hasattr(type(found), "__get__") and not self.of_class else UNKNOWN
 
     def getter(self, name: str) -> Any:
         """The function that computes the attribute ``name``, if one does."""
+        if self.of_class:
+            return None
         found = self.method(name)
         if isinstance(found, property):
             return _function(found.fget)
@@ -90,9 +95,13 @@ class Super(Opaque):
 
 def super_kind(callee: Any, args: Any, kinds: tuple[Kind, ...]) -> Super | None:
     """The kind of ``super(cls, self)``, or None if the call is none or its class is not known."""
-    if callee is not super or len(kinds) != 2 or not isinstance(kinds[0], Known) or not isinstance(kinds[1], Instance):
+    if callee is not super or len(kinds) != 2 or not isinstance(kinds[0], Known):
         return None
     start = kinds[0].value
+    if isinstance(kinds[1], Known) and isinstance(kinds[1].value, type) and start in kinds[1].value.__mro__:
+        return Super(super, start, Instance(kinds[1].value), args[1], True)
+    if not isinstance(kinds[1], Instance):
+        return None
     if not isinstance(start, type) or start not in kinds[1].cls.__mro__:
         return None
     return Super(super, start, kinds[1], args[1])

@@ -18,12 +18,15 @@ from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
 from thunkad.analysis.call_sites import of_generator
 from thunkad.analysis.constructors import is_made_by_init
+from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
+from thunkad.compiled.load import lifted_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
+from thunkad.compiled.outcomes import pull_attempt
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
     pull_attribute,
@@ -49,6 +52,7 @@ from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number, real_part
 from thunkad.runtime.containers import shallow
 from thunkad.runtime.cotangents import entry
+from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.held import held
 from thunkad.runtime.shadows import keep, originals, shares
 from thunkad.runtime.suspended import Suspended
@@ -157,8 +161,7 @@ class Pull:
             if function is not None:
                 return self.method(fn, function, owner, args, kwargs)
         if is_operator_of_own(fn, args):
-            special = pull_operator(self, fn, args)
-            if special is not None:
+            if (special := pull_operator(self, fn, args)) is not None:
                 return special
         decision = self.world.late_lookup(fn, args, kwargs) if is_hashable(fn) else None
         if decision is not None and decision.how == "rule":
@@ -204,13 +207,14 @@ class Pull:
             return self.method(fn, bound[0](type(args[0])), bound[1], args, kwargs, wrt)
         if instead is not fn:
             return self.whole(instead, args, kwargs, wrt)
+        if fn is attempt:
+            return pull_attempt(self, args, kwargs)
         carries = _carries(args) or _carries(tuple(kwargs.values()))
         if fn is getattr:
             return pull_attribute(self, args)
         if fn is setattr:
             return pull_setting(self, args)
-        by_fields = pull_fields(self, fn, args, kwargs)
-        if by_fields is not None:
+        if (by_fields := pull_fields(self, fn, args, kwargs)) is not None:
             return by_fields
         if carries and reason_for(fn) is not None:
             message, hint = no_rule_message(fn)
@@ -228,8 +232,7 @@ class Pull:
         wrapped = python_function(fn)
         if wrapped is not None:
             return self.whole(wrapped, args, kwargs)
-        special = pull_operator(self, fn, args)
-        if special is not None:
+        if (special := pull_operator(self, fn, args)) is not None:
             return special
         if is_of_sets(fn, args):
             return fn(*args), lambda value_bar: _nothing(args)
@@ -429,6 +432,8 @@ class Pull:
                 return cls(*args, **kwargs), lambda value_bar: _nothing(args)
             if is_made_by_init(cls):
                 return self.made_by_init(cls, args, kwargs)
+            if (maker := maker_of(cls, len(args), tuple(kwargs))) is not None:
+                return self.whole(maker, args, kwargs)
             raise UnsupportedSyntaxError(
                 f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",
                 hint="use a tuple, a namedtuple, a dataclass or a dict, or register a rule for the class",
@@ -461,11 +466,6 @@ def is_of_sets(fn: Any, args: tuple[Any, ...]) -> bool:
 def is_nested(fn: Any) -> bool:
     """Whether calling ``fn`` takes a derivative."""
     return any(hasattr(fn, mark) for mark in ("__thunkad_derivative__", "__thunkad_nested__", "__thunkad_pullback__"))
-
-
-def lifted_of(fn: Any) -> Any:
-    """The generated function behind a copy that only adds defaults."""
-    return fn.__dict__.get("lifted", fn)
 
 
 def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:

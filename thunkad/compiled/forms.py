@@ -11,11 +11,12 @@ from thunkad import pipeline
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.lifetimes import attached, found_attached
+from thunkad.normal.guarded import Careful
 from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.normal.suspended_class import holding
 
 #: In which way a form was made: ``attempt``, ``careful`` and ``shared`` of :func:`normal_form`.
-Way = tuple[bool, bool, SharedNames]
+Way = tuple[bool, Careful, SharedNames]
 Forms = dict[tuple[int, Way], tuple[weakref.ref[types.CodeType], n.Function]]
 _forms: Forms = {}
 #: Those with functions inside, which are worked on by what they are and find their names where they were made: each
@@ -25,7 +26,7 @@ _lock = threading.Lock()
 PLAIN: Way = (False, False, NOTHING)
 
 
-def normal_form(fn: Any, attempt: bool = False, careful: bool = False, shared: SharedNames = NOTHING) -> n.Function:
+def normal_form(fn: Any, attempt: bool = False, careful: Careful = False, shared: SharedNames = NOTHING) -> n.Function:
     """``fn`` in normal form with versions; see :func:`thunkad.pipeline.normal_form`."""
     code, way = fn.__code__, (attempt, careful, shared)
     found = _forms.get((id(code), way))

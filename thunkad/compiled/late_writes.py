@@ -51,6 +51,7 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
     world.begun, world.writes_late = True, search.reaches(fn, kinds) or bool(world.shared)
     world.suspends, world.computed = search.suspends, frozenset(search.computed)
     world.busy, world.members = frozenset(search.busy), None if search.anything else frozenset(search.members)
+    world.raises_unseen = search.raises_unseen
     return True
 
 
@@ -60,6 +61,7 @@ class _Search:
         self.left: list[Any] = []
         self.iterates = False
         self.suspends = False  # whether there may be an iterator that nobody knows of when it is used
+        self.raises_unseen = False  # whether an operator of some class may raise an exception that holds something
         self.called: set[int] = set()  # generator functions that are called by their names
         self.computed: set[str] = set()  # names of attributes that are code, in the classes that are reached
         self.members: set[str] = set()  # names of all that these classes have
@@ -119,6 +121,7 @@ class _Search:
                 self.members.update(vars(value))
                 self.computed.update(name for name, v in vars(value).items() if is_code(v))
                 self.computed.update(m for m in _CALLED_UNSEEN if isinstance(vars(value).get(m), types.FunctionType))
+                self.raises_unseen |= any(_raises_unseen(name, v) for name, v in vars(value).items())
                 makers = {id(vars(value).get(name)) for name in ("__init__", "__new__", "__post_init__")}
                 self.left += [*value.__bases__, *(v for v in vars(value).values() if id(v) not in makers)]
                 # What makes an object fills it, and may make others.
@@ -226,6 +229,22 @@ def makes_generator(function: n.Function) -> bool:
         and isinstance(s.value.func.value, type) and issubclass(s.value.func.value, Suspended)
         for s in function.body
     )  # fmt: skip
+
+
+def _raises_unseen(name: str, method: Any) -> bool:
+    """Whether a method that runs unseen, or is named like one of a list, raises an exception that holds something."""
+    unseen = name.startswith("__") and name not in ("__init__", "__new__", "__call__")
+    if not (unseen or name in MUTATING) or not isinstance(method, types.FunctionType):
+        return False
+    with contextlib.suppress(Exception):  # what is wrong with it is said where it is called
+        statements = list(walk.statements(normal_form(method).body))
+        plain = {s.target for s in statements if type(s) is n.Assign and _holds_nothing(s.value)}
+        return any(type(s) is n.Raise and type(s.exc) is n.Name and s.exc.id not in plain for s in statements)
+    return False
+
+
+def _holds_nothing(e: n.Expr) -> bool:
+    return type(e) is n.Call and all(type(a) is n.Const for a in (*e.args, *(v for _, v in e.kwargs)))
 
 
 def writes_given(function: n.Function) -> bool:

@@ -191,3 +191,8 @@ def place_of_target(target: Any) -> Place | None:
     else:
         filename, line = code.co_filename, code.co_firstlineno
     return Place(filename, line, linecache.getline(filename, line)) if filename else None
+
+
+def lifted_of(fn: Any) -> Any:
+    """The generated function behind a copy that only adds defaults."""
+    return fn.__dict__.get("lifted", fn)

@@ -16,6 +16,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind
 from thunkad.kinds.variables import is_shared
+from thunkad.normal.guarded import Careful
 from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.records import replace
 from thunkad.rules.entry import name_of
@@ -58,7 +59,7 @@ class Passing:
             self._spelled[fn] = shared_names(fn, self.shared)
         return self._spelled[fn]
 
-    def form(self, fn: Any, kinds: tuple[Kind, ...], careful: bool = False) -> n.Function:
+    def form(self, fn: Any, kinds: tuple[Kind, ...], careful: Careful = False) -> n.Function:
         """``fn`` in normal form, for arguments of these kinds.
 
         Where none are those of shared variables, the function is where a derivative begins: it has them itself.

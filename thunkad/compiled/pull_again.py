@@ -18,6 +18,7 @@ import numpy as np
 
 from thunkad.analysis.aliases import VIEWS
 from thunkad.analysis.constructors import init_of, is_made_by_init
+from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_by_fields
 from thunkad.analysis.stand_ins import stands_for
@@ -45,9 +46,11 @@ from thunkad.compiled.bundles import (
     unpacked_named,
     values,
 )
-from thunkad.compiled.dynamic import Cotangents, Pull, Wrt, is_nested, is_of_sets, lifted_of
+from thunkad.compiled.dynamic import Cotangents, Pull, Wrt, is_nested, is_of_sets
+from thunkad.compiled.load import lifted_of
 from thunkad.compiled.nested_again import NestedAgain
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
+from thunkad.compiled.outcomes import pull_attempt_again
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
     operator_methods,
@@ -69,7 +72,7 @@ from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import add
 from thunkad.runtime.dots import defaults_dot
-from thunkad.runtime.exceptions import in_one_go
+from thunkad.runtime.exceptions import attempt, in_one_go
 from thunkad.runtime.held import held
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.shadows import VALUES, Shadows, then
@@ -192,6 +195,8 @@ class PullAgain:
             return self.method(pull, bound[0](type(given[0])), (bound[1], *fn[1:]), args, kwargs, wrt)
         if stands_for(f)[0] is not f:
             return self.whole(pull, (stands_for(f)[0], *fn[1:]), args, kwargs, wrt)
+        if f is attempt:
+            return pull_attempt_again(self, pull, args, kwargs)
         if f is getattr or f is setattr:
             return attribute(self, pull, shared, fn, args)
         if is_by_fields(f):
@@ -266,6 +271,9 @@ class PullAgain:
             if isinstance(pull, SharedPull):
                 return self.made_by_init(pull, fn, args, kwargs)
             return self.privately(lambda: self.made_by_init(shared, fn, args, kwargs), args, kwargs)
+        maker = maker_of(cls, len(args), tuple(kwargs))
+        if maker is not None:
+            return self.whole(pull, (maker, *fn[1:]), args, kwargs)
         value, back = Pull.construct(pull, cls, given, named)
         dots: list[Any] = [ZERO] * (len(fn) - 1)
         if any(map(moves, (*args, *kwargs.values()))):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.constructors import init_of, is_made_by_init
+from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import weaken
 from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import MANAGING, stands_for
@@ -22,6 +23,7 @@ from thunkad.compiled.bundles import has_parts
 from thunkad.compiled.dynamic import is_nested, is_of_sets
 from thunkad.compiled.load import slot_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
+from thunkad.compiled.outcomes import push_attempt
 from thunkad.compiled.own_classes import (
     is_operator_of_own,
     operator_methods,
@@ -45,6 +47,7 @@ from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
+from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.shadows import fields_of
 from thunkad.runtime.using import finds_some, handed
@@ -170,6 +173,8 @@ class Push:
             return self.whole(applied, ZERO, (*getattr(fn, MAP), *args), (ZERO, ZERO, *arg_dots), kwargs, kwarg_dots)
         if fn is super and len(args) == 2:  # its tangent is that of the object whose methods it finds
             return super(*args), arg_dots[1]
+        if fn is attempt:
+            return push_attempt(self, args, arg_dots, kwargs, kwarg_dots)
         if fn is getattr:
             return push_attribute(self, args, arg_dots)
         if fn is setattr:
@@ -304,6 +309,9 @@ class Push:
             return made, made_dot
         if cls is types.SimpleNamespace and not args:
             return cls(**kwargs), Tangent(cls, {k: held(v, kwargs[k]) for k, v in kwarg_dots.items()})
+        maker = maker_of(cls, len(args), tuple(kwargs)) if names is None else None
+        if maker is not None:
+            return self.whole(maker, ZERO, args, arg_dots, kwargs, kwarg_dots)
         if names is None:
             raise UnsupportedSyntaxError(
                 f"making an object of the class {name_of(cls)} from values that are differentiated is not supported",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.constructors import init_of, is_made_by_init
+from thunkad.analysis.makers import maker_of
 from thunkad.analysis.special import is_by_fields
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled.binding import bound_call
@@ -26,9 +27,10 @@ from thunkad.compiled.bundles import (
     partial_bundles,
     values,
 )
-from thunkad.compiled.dynamic import is_nested, is_of_sets, lifted_of
-from thunkad.compiled.load import slot_of
+from thunkad.compiled.dynamic import is_nested, is_of_sets
+from thunkad.compiled.load import lifted_of, slot_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
+from thunkad.compiled.outcomes import push_attempt_again
 from thunkad.compiled.own_classes import attribute_call, operator_methods, push_fields
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.refusals import changes_argument
@@ -40,6 +42,7 @@ from thunkad.rules.entry import FRULE
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
+from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.using import Using, finds_some, handed
 from thunkad.runtime.watching import unchanged
@@ -115,6 +118,8 @@ class PushAgain:
             return self.whole(constant(applied, fn), (*fixed, *args), kwargs)
         if f is super and len(args) == 2:
             return (super(*given), *args[1][1:])
+        if f is attempt:
+            return push_attempt_again(self, args, kwargs)
         if f is getattr or f is setattr:
             return self.attribute(fn, args)
         if is_by_fields(f):
@@ -222,6 +227,9 @@ class PushAgain:
             made = (object.__new__(cls), *(Tangent(cls) for _ in fn[1:]))
             self.function(constant(init_of(cls), fn), (made, *args), kwargs)
             return made
+        maker = maker_of(cls, len(args), tuple(kwargs))
+        if maker is not None:
+            return self.whole((maker, *fn[1:]), args, kwargs)
         pusher, places = self.world.forwarding.pusher, at_places(args, kwargs, len(fn))
         found = [pusher.construct(cls, given, dots, named, named_dots) for dots, named_dots in places]
         return (found[0][0], *(dot for _, dot in found))

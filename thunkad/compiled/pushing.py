@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from thunkad.analysis.followed import shows_exceptions
 from thunkad.analysis.resolve import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
@@ -25,6 +26,7 @@ from thunkad.forward.memory import Summary, memory_of, summary_of
 from thunkad.ir import nodes as n
 from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kinds)
 from thunkad.kinds.lattice import UNKNOWN, Kind
+from thunkad.normal.guarded import EXITS
 from thunkad.optimise.purity import is_helper
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE
@@ -78,16 +80,22 @@ class Forwarding:
             if isinstance(target, types.FunctionType):
                 look_ahead(self.world, target, kinds)
             function = self.normal(target, kinds)
-            if self.world.outlives and not is_ir:
-                function = hoist(function, target, OUTSIDE_DATA)
-            names = [p.name for p in parameters(function)]
             owner = target if isinstance(target, types.FunctionType) else owner
-            with self.world.recording():
-                found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
-            found.cache["outlives"] = self.world.outlives
+            found = self._resolved(function, owner, kinds, key)
+            if not is_ir and shows_exceptions(found, self.form_of):
+                found = self._resolved(self.world.form(target, kinds, EXITS), owner, kinds, key)
             if isinstance(target, types.FunctionType):
                 self.world.check_beginning(target, kinds, found)
-            self.world.keep(function)
+        return found
+
+    def _resolved(self, function: n.Function, owner: Any, kinds: tuple[Kind, ...], key: Any) -> Resolved:
+        if self.world.outlives and isinstance(key[0], types.FunctionType):
+            function = hoist(function, key[0], OUTSIDE_DATA)
+        names = [p.name for p in parameters(function)]
+        with self.world.recording():
+            found = self._analyses[key] = resolve(function, owner, dict(zip(names, kinds)), self)
+        found.cache["outlives"] = self.world.outlives
+        self.world.keep(function)
         return found
 
     def outline(self, function: n.Function, owner: Any, kinds: dict[str, Kind]) -> Resolved:

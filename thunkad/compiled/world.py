@@ -20,6 +20,7 @@ from thunkad.adjoint.generate import Generator
 from thunkad.adjoint.mutation import shadowed_params, written_params
 from thunkad.analysis.aliases import NOTHING_SHARED, Sharing, find_aliases, has_memory
 from thunkad.analysis.constructors import init_of, is_made_by_init
+from thunkad.analysis.followed import shows_exceptions
 from thunkad.analysis.half_way import needs_care
 from thunkad.analysis.resolve import resolve
 from thunkad.analysis.sites import Resolved, Site
@@ -46,6 +47,7 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR
 from thunkad.kinds.results import binary
+from thunkad.normal.guarded import EXITS, Careful
 from thunkad.pipeline import reached
 from thunkad.rules.load import load_library
 from thunkad.rules.table import Snapshot
@@ -64,6 +66,7 @@ class World(Attempts, Passing, Lookups):
         self.begun = early is not None  # whether it is known what the differentiated function can reach
         self.writes_late: bool = early is not None and early.writes_late
         self.suspends: bool = early is not None and early.suspends
+        self.raises_unseen: bool = early is not None and early.raises_unseen
         self.computed: frozenset[str] = early.computed if early is not None else frozenset()
         self.busy: frozenset[str] = early.busy if early is not None else frozenset()
         self.members: frozenset[str] | None = early.members if early is not None else None
@@ -228,12 +231,13 @@ class World(Attempts, Passing, Lookups):
         self.guards.code(fn)
         with self.reach.into(fn, kinds), self.recording():
             found = self._analyses[fn, kinds] = self._analysed(fn, kinds, False)
-            if needs_care(found):
-                found = self._analyses[fn, kinds] = self._analysed(fn, kinds, True)
+            careful: Careful = EXITS if shows_exceptions(found, self.form_of) else needs_care(found)
+            if careful:
+                found = self._analyses[fn, kinds] = self._analysed(fn, kinds, careful)
             self.check_beginning(fn, kinds, found)
         return found
 
-    def _analysed(self, fn: Any, kinds: tuple[Kind, ...], careful: bool) -> Resolved:
+    def _analysed(self, fn: Any, kinds: tuple[Kind, ...], careful: Careful) -> Resolved:
         self.reach.spend(fn, None)
         function = self.form(fn, kinds, careful)
         self.reach.spend(fn, function)

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from thunkad.adjoint.calls import empty
 from thunkad.adjoint.forward import watch
 from thunkad.adjoint.inline import bind_rule, fold, in_known_order
 from thunkad.analysis.aliases import foreseen, variables_of
@@ -296,7 +297,7 @@ class Calls:
         """An object of a user's class: made empty, then its ``__init__`` is run on it and on its tangent."""
         push = self.push
         cls = n.Ref(site.callee.__name__, site.callee)
-        push.emit(n.Assign(target, n.Call(n.Attr(cls, "__new__"), (cls,)), line=s.line, site=EFFECT))
+        push.emit(n.Assign(target, empty(site.callee), line=s.line, site=EFFECT))
         push.emit(n.Assign(push.dot_name(target), n.Call(TANGENT_OF, (cls,))))
         if not site.bound:
             return

@@ -13,7 +13,7 @@ from typing import Any
 
 from thunkad.adjoint.forward import CHECKED
 from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
-from thunkad.analysis.activity import written
+from thunkad.analysis.activity import CONSTANT, written
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.hidden import HINT, hidden_method
 from thunkad.analysis.sites import Resolved, Site, called
@@ -318,11 +318,16 @@ class Push:
         self.out.append(n.With(item, s.target, self.block(s.body), line=s.line))
 
     def try_(self, s: n.Try) -> None:
-        idle = names_of_unread(self.resolved, s.error, self.moving) if s.error in self.moving else frozenset()
-        if idle is None:
-            raise self.unsupported("using what an exception holds, where a value that is differentiated may be in it,")
-        self.moving -= idle
-        blocks = self.block(s.body), self.block(s.handler), self.block(s.orelse)
+        still: list[n.Stmt] = []
+        if s.site is CONSTANT and s.error in self.moving:  # it has a name in common with one that moves
+            still.append(n.Assign(self.dot_name(s.error), ZERO_REF, line=s.line))
+        elif s.error in self.moving:
+            idle = names_of_unread(self.resolved, s.error, self.moving)
+            if idle is None:
+                what = "using what an exception holds, where a value that is differentiated may be in it,"
+                raise self.unsupported(what)
+            self.moving -= idle
+        blocks = self.block(s.body), [*still, *self.block(s.handler)], self.block(s.orelse)
         self.out.append(n.Try(*blocks, s.types, s.error, None, shielded=True, line=s.line))
 
     def temporary(self, kind: Kind) -> str:

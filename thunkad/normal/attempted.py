@@ -43,3 +43,28 @@ def attempted(function: n.Function) -> n.Function:
     own = [p for p in function.params if p.name not in function.captures]
     params = [n.Param(raised), *captured, *own]
     return n.Function(function.name, params, body, (), function.line, function.filename)
+
+
+def with_outcome(function: n.Function) -> n.Function:
+    """``function``, with structured exits, returning its result and None, or None and what it raises.
+
+    What :mod:`thunkad.normal.outcomes` does for a Python function, for one that was made inside of one.
+    """
+    names = Names(walk.taken_names(function))
+    caught, error, result, pair = (names.new(x) for x in ("caught", "error", "result", "outcome"))
+    last = function.body[-1]
+    assert type(last) is n.Return
+    nothing = n.Const(None)
+    body: list[n.Stmt] = [
+        n.Assign(error, nothing, line=function.line),
+        n.Assign(result, nothing, line=function.line),
+        n.Try(
+            [*function.body[:-1], n.Assign(result, last.value, line=last.line)],
+            [n.Assign(error, n.Name(caught), line=last.line), n.Assign(result, nothing, line=last.line)],
+            [], None, caught, line=function.line,
+        ),
+        n.Assign(pair, n.TupleExpr((n.Name(result), n.Name(error))), line=last.line),
+        n.Return(n.Name(pair), line=last.line),
+    ]  # fmt: skip
+    name, params = f"{function.name}_outcome", function.params
+    return n.Function(name, params, body, function.captures, function.line, function.filename)

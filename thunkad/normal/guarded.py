@@ -23,6 +23,8 @@ Inside loops a piece that fails leaves them through their ``stop`` names, by :mo
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
+from typing import Literal, Union
 
 import numpy as np
 
@@ -43,30 +45,43 @@ SHOWN, TRACE = n.Ref("shown", shown), n.Ref("traceback_of", traceback_of)
 _LIBRARY = (np.ndarray, list, dict, str, tuple, set)  # their methods that are not named above change nothing
 #: The site of a loop whose body was cut: what going through its iterable raises would not be caught.
 CUT = "cut"
+EXITS: Literal["exits"] = "exits"
+Careful = Union[bool, Literal["exits"]]
 _FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
 
 
-def cut_tries(function: n.Function, names: Names, careful: bool = False) -> n.Function:
+def cut_tries(function: n.Function, names: Names, careful: Careful = False) -> n.Function:
     """``function`` (with structured exits) with bodies of ``Try`` that handlers see all of or nothing of.
 
-    ``careful``: any function of the user's may change what it is given, and raise when it has changed some of it.
+    ``careful``: any function of the user's may change what it is given, and raise when it has changed some of it;
+    EXITS: and the ``__exit__`` of some manager reads the exception that it is told of.
     """
     if not any(type(s) is n.Try for s in walk.statements(function.body)):
         return function
-    body = function.body
+    body = [_told_itself(s) for s in function.body] if careful is EXITS else function.body
+    follows = reads_exceptions(body)
+    careful = bool(careful) or follows
     while True:
         whole = n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
-        cutter = _Cutter(whole, liveness(whole, compound_only=True), names, careful)
+        cutter = _Cutter(whole, liveness(whole, compound_only=True), names, careful, follows)
         body = cutter.block(whole.body)
         if not cutter.changed:
             return whole
 
 
+def _told_itself(s: n.Stmt) -> n.Stmt:
+    """``s`` with the exception itself where ``__exit__`` is told of one."""
+    s = walk.map_blocks(s, lambda block: [_told_itself(x) for x in block])
+    if type(s) is n.Assign and type(s.value) is n.Call and s.value.func == SHOWN:
+        return n.Assign(s.target, s.value.args[0], line=s.line, site=s.site)
+    return s
+
+
 class _Cutter:
     """Cuts one ``Try``, an innermost one, in one walk."""
 
-    def __init__(self, function: n.Function, live: Liveness, names: Names, careful: bool) -> None:
-        self.function, self.live, self.names, self.careful = function, live, names, careful
+    def __init__(self, function: n.Function, live: Liveness, names: Names, careful: bool, follows: bool) -> None:
+        self.function, self.live, self.names, self.careful, self.follows = function, live, names, careful, follows
         self.changed = False
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
@@ -81,7 +96,8 @@ class _Cutter:
                     body = [y for x in s.body for y in self.written_out(x)]
                     out.append(n.Try(body, s.handler, s.orelse, s.types, s.error, line=s.line))
                     continue
-                out += _Pieces(self.function, s, self.seen(s), self.names, self.careful).cut()
+                follows = self.follows and s.error is not None
+                out += _Pieces(self.function, s, self.seen(s), self.names, self.careful, follows).cut()
             else:
                 out.append(s)
         return out
@@ -116,15 +132,65 @@ class _Cutter:
         return self.live.at_handler[id(s)]
 
     def has_to_be_cut(self, s: n.Try) -> bool:
-        hazard = Hazard(self.seen(s), own_objects(s.body), self.careful)
+        hazard = Hazard(self.seen(s), own_objects(s.body), self.careful, self.follows and s.error is not None)
+        if alone(s.body) is None and any(map(hazard.hands_over, parts(s.body))):
+            return True
         return hazard.after(s.body, False) is None or (self.careful and hazard.called_late(s.body))
+
+
+def parts(block: list[n.Stmt]) -> Iterator[n.Stmt]:
+    """The statements of a block at any depth, in the order of the text; messages of assertions are no statements."""
+    for s in block:
+        yield s
+        if type(s) is not n.Assert:
+            for inner in walk.blocks(s):
+                yield from parts(inner)
+
+
+def alone(body: list[n.Stmt]) -> n.Stmt | None:
+    """The only statement of ``body``, if that is a call or a ``raise``."""
+    body = [s for s in body if type(s) is not n.Comment]
+    if len(body) != 1:
+        return None
+    s = body[0]
+    call = type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call  # type: ignore[attr-defined]
+    return s if call or type(s) is n.Raise else None
+
+
+def reads_exceptions(block: list[n.Stmt], given: str | None = None) -> bool:
+    """Whether a handler reads what its exception holds, or hands it to somebody who may.
+
+    ``given``: a parameter, instead of what is caught.
+    """
+    found = list(walk.statements(block))
+    names = {s.error for s in found if type(s) is n.Try and s.error is not None} if given is None else {given}
+    while names:
+        before = len(names)
+        for s in found:
+            if type(s) in (n.Try, n.Raise, n.Delete) or names.isdisjoint(walk.reads(s)):
+                continue
+            e = s.value if type(s) in (n.Assign, n.Effect) else None  # type: ignore[attr-defined]
+            if type(s) is n.Assign and type(e) is n.Name:
+                names.add(s.target)
+            elif type(e) is n.Compare and e.op in ("is", "is not"):
+                continue
+            elif not (type(e) is n.Call and e.func in _ASKING) and not (type(e) is n.Attr and e.name in _OF_ANY):
+                return True
+        if len(names) == before:
+            return False
+    return False
+
+
+#: What asks of an exception nothing that it holds, or for text.
+_ASKING = (MATCHES, SHOWN, TRACE, *map(n.Global, ("str", "repr", "type", "isinstance", "print", "bool", "id", "hash")))
+_OF_ANY = ("__class__", "__traceback__", "__doc__")
 
 
 class Hazard:
     """Whether something may be raised when part of what can be seen has been done."""
 
-    def __init__(self, seen: frozenset[str], own: frozenset[str], careful: bool) -> None:
-        self.seen, self.own, self.careful = seen, own, careful
+    def __init__(self, seen: frozenset[str], own: frozenset[str], careful: bool, follows: bool = False) -> None:
+        self.seen, self.own, self.careful, self.follows = seen, own, careful, follows
 
     def after(self, block: list[n.Stmt], dirty: bool) -> bool | None:
         """Whether something has been done after ``block`` if so (``dirty``) before it; None: it may raise meanwhile."""
@@ -165,6 +231,10 @@ class Hazard:
         if type(s) is n.Delete and type(s.target) is n.Name:
             return s.target.id in self.seen
         return changes(s, self.own) or (self.careful and self.calls(s))
+
+    def hands_over(self, s: n.Stmt) -> bool:
+        """Whether ``s`` may raise an exception that has to be followed."""
+        return self.follows and (type(s) is n.Raise or self.calls(s))
 
     def calls(self, s: n.Stmt) -> bool:
         """Whether ``s`` calls a function of the user's that may change something: a setter or operator, too."""
@@ -239,8 +309,9 @@ def may_change(call: n.Call, own: frozenset[str]) -> bool:
         harmless = any(hasattr(cls, func.name) for cls in _LIBRARY) and func.name not in MUTATING
         return owner not in own and not harmless
     if type(func) is n.Global:
-        known = hasattr(builtins, func.id) and func.id != "next"
-        return not known and any(type(a) is not n.Const for a in given)
+        known = getattr(builtins, func.id, next)
+        makes = isinstance(known, type) and issubclass(known, BaseException)
+        return (known is next or makes) and any(type(a) is not n.Const for a in given)
     return type(func) is n.Name or func in (ENTER, LEAVE)
 
 
@@ -270,10 +341,12 @@ def may_raise(s: n.Stmt) -> bool:
 class _Pieces:
     """The pieces of one ``Try``; a piece that fails leaves the block that they make together."""
 
-    def __init__(self, function: n.Function, s: n.Try, seen: frozenset[str], names: Names, careful: bool) -> None:
+    def __init__(
+        self, function: n.Function, s: n.Try, seen: frozenset[str], names: Names, careful: bool, follows: bool
+    ) -> None:
         self.function, self.whole, self.seen, self.names = function, s, seen, names
         self.own = own_objects(s.body)
-        self.hazard = Hazard(seen, self.own, careful)
+        self.hazard = Hazard(seen, self.own, careful, follows)
         self.failed = names.new("failed")
         self.error = names.new("error") if s.error is not None else None
 
@@ -290,22 +363,22 @@ class _Pieces:
         out: list[n.Stmt] = []
         piece: list[n.Stmt] = []
         for s in block:
-            if walk.blocks(s) and self.shows_inside(s):
+            if walk.blocks(s) and type(s) is not n.Assert and self.shows_inside(s):
                 out += self.protected(piece)
                 piece = []
                 out += self.descend(s)
                 continue
-            if self.hazard.careful and self.hazard.calls(s):
+            if self.hazard.hands_over(s) or (self.hazard.careful and self.hazard.calls(s)):
                 out += self.protected(piece)
                 piece = []
             piece.append(s)
-            if self.hazard.shows(s):
+            if self.hazard.shows(s) or self.hazard.hands_over(s):
                 out += self.protected(piece)
                 piece = []
         return out + self.protected(piece)
 
     def shows_inside(self, s: n.Stmt) -> bool:
-        return any(self.hazard.shows(x) for x in walk.statements([s]))
+        return any(self.hazard.shows(x) or self.hazard.hands_over(x) for x in parts([s]))
 
     def protected(self, piece: list[n.Stmt]) -> list[n.Stmt]:
         if not any(may_raise(s) for s in walk.statements(piece)):

@@ -99,7 +99,7 @@ def _made(
     members: dict[str, Any] = {}
     for node in suspension.methods:
         gast.fix_missing_locations(node)
-        code = _compiled(node, source.filename, tuple(free))
+        code = compiled_inside(node, source.filename, tuple(free))
         cells = tuple(free[x] for x in code.co_freevars)
         method = types.FunctionType(code, fn.__globals__, code.co_name, None, cells)
         method.__module__, method.__qualname__ = fn.__module__, f"{name}.{code.co_name}"
@@ -113,7 +113,7 @@ def _made(
     return type(name, (suspended.Managed if managed else closing,), members)
 
 
-def _compiled(node: Any, filename: str, free: tuple[str, ...]) -> types.CodeType:
+def compiled_inside(node: Any, filename: str, free: tuple[str, ...]) -> types.CodeType:
     """The code of a function whose free variables are closure variables if they are among ``free``."""
     text = f"def factory({', '.join(free)}):\n pass"
     module = gast.parse(text)

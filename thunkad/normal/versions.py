@@ -22,13 +22,13 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.ir.live import endless, liveness
-from thunkad.normal.guarded import cut_tries
+from thunkad.normal.guarded import Careful, cut_tries
 from thunkad.normal.while_tests import move_tests
 from thunkad.records import record
 from thunkad.runtime.unbound import Unbound
 
 
-def version(function: n.Function, names: Names, careful: bool = False) -> n.Function:
+def version(function: n.Function, names: Names, careful: Careful = False) -> n.Function:
     """``function`` in normal form with versions (see ``docs/internals.md``).
 
     Parameters
@@ -37,7 +37,7 @@ def version(function: n.Function, names: Names, careful: bool = False) -> n.Func
         Lowered, with structured exits; it is left as it is.
     names : Names
         Names that are taken; it learns those that are chosen here.
-    careful : bool
+    careful : bool or EXITS
         See :func:`thunkad.normal.guarded.cut_tries`.
 
     Returns
@@ -98,7 +98,7 @@ _Claims = dict[str, _Join]
 class _Versioner:
     """One attempt at a function.  ``soft``: variables that start out as ``Unbound``."""
 
-    def __init__(self, function: n.Function, names: Names, soft: dict[str, None], careful: bool) -> None:
+    def __init__(self, function: n.Function, names: Names, soft: dict[str, None], careful: Careful) -> None:
         self.function, self.names, self.soft, self.careful = function, names, soft, careful
         self.live = liveness(function, compound_only=True)
         self.uncertain: dict[str, None] = {}

@@ -50,6 +50,41 @@ def traceback_of(error: BaseException) -> Any:
     return error.__traceback__
 
 
+def attempt(fn: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, BaseException | None]:
+    """The result of a call and None, or None and what it raises."""
+    try:
+        return fn(*args, **kwargs), None
+    except ThunkadError:
+        raise
+    except BaseException as error:
+        return None, error
+
+
+def told(error: Any, *cause: Any) -> BaseException:
+    """The exception that ``raise error`` (``from cause``) raises, with its traceback."""
+    try:
+        if cause:
+            raise error from cause[0]
+        raise error
+    except BaseException as raised:
+        return raised
+
+
+def held_by(error: BaseException) -> dict[str, Any]:
+    """What an exception holds that is not in its dictionary."""
+    held: dict[str, Any] = {"args": error.args}
+    if error.__cause__ is not None:
+        held["__cause__"] = error.__cause__
+    if isinstance(error, StopIteration):
+        held["value"] = error.value
+    return held
+
+
+def are_exceptions(*values: Any) -> bool:
+    """Whether all of these are exceptions, no classes of such."""
+    return all(isinstance(x, BaseException) for x in values)
+
+
 def note(raised: list[BaseException], error: BaseException) -> None:
     """Hand over what a function raised to its caller."""
     raised.append(error)

@@ -21,6 +21,7 @@ from thunkad.runtime.attributes import Holding, check_items, check_read, check_w
 from thunkad.runtime.chosen import METHODS, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
+from thunkad.runtime.exceptions import held_by
 from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.indexing import assigned_last, repeats_memory
 from thunkad.runtime.subclasses import check_contents
@@ -378,7 +379,7 @@ def fields_of(x: Any) -> dict[str, Any]:
     """The attributes of an object, those in slots too; none of a class."""
     if isinstance(x, (type, Variable)):
         return {} if isinstance(x, type) else x.fields()
-    own = dict(getattr(x, "__dict__", {}))
+    own = {**getattr(x, "__dict__", {}), **(held_by(x) if isinstance(x, BaseException) else {})}
     for cls in type(x).__mro__:
         for name in getattr(cls, "__slots__", ()):
             try:

@@ -53,7 +53,6 @@ from thunkad.runtime.sets import set_of
 from thunkad.runtime.suspended import (
     Suspended,
     delegated,
-    ended,
     handed,
     itself,
     result_of,
@@ -169,7 +168,6 @@ for _sort in (str, dict, type({}.keys()), type({}.values()), type({}.items())):
     alternative(iter, types=(_sort,))(keys_of)
 alternative(drawn, types=(Suspended,))(resumed)
 alternative(drawn_or, types=(Suspended,))(resumed_or)
-non_differentiable(ended)
 alternative(delegated, types=(Suspended,))(itself)
 alternative(handed, types=(Suspended,))(resumed_with)
 alternative(returned, types=(Suspended,))(result_of)
