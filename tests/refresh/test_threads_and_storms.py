@@ -10,6 +10,7 @@ import pytest
 from scenarios import Story, form, quiet, rule
 
 import thunkad as ad
+from thunkad.compiled.edges import Question
 from thunkad.compiled.root import Root, root_of
 
 
@@ -202,3 +203,43 @@ def test_r34_rules_go_away_while_others_look_on(policy, form):
         del g
         gc.collect()
         ad.refresh()
+
+
+def test_r31_a_look_up_that_another_thread_is_about_to_answer(policy, monkeypatch):
+    def g(x):
+        return x
+
+    table = [np.sin, None]
+
+    def both_are_here():
+        if table[0] is g:
+            barrier.wait(30)
+
+    def f(x):
+        both_are_here()
+        return table[0](x)
+
+    rule(g, 10.0, "outlined")
+    ad.non_differentiable(both_are_here)
+    gradient, found, barrier = ad.grad(f), [], threading.Barrier(2)
+    gradient(1.0)
+    asked, go_on, ask = threading.Event(), threading.Event(), Question.ask
+
+    def slow(question, snapshot):
+        if question.fn is g and not asked.is_set():
+            asked.set()
+            go_on.wait(30)
+        return ask(question, snapshot)
+
+    monkeypatch.setattr(Question, "ask", slow)
+    table[0] = g
+    threads = [threading.Thread(target=lambda: found.append(gradient(1.0))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert asked.wait(30)
+    while not found and threads[0].is_alive() and threads[1].is_alive():
+        go_on.wait(0.5)  # the other one needs no answer of this one's
+        go_on.set()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert found == [10.0, 10.0]

@@ -96,8 +96,8 @@ class Lookups:
             load_library()  # the running code may have imported a module that there are rules for
             with self.lock:
                 found = self.ask(question, self.records[0])
-        if found is AMBIGUOUS:
-            question.ask(self.snapshot)  # raises
+        if found is AMBIGUOUS:  # or another thread is about to note the answer
+            found = question.ask(self.snapshot)
         if quick is not None:
             self.known[quick] = found
         return found
