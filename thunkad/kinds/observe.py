@@ -142,9 +142,14 @@ def _partial(value: Any, depth: int) -> Kind:
 
 
 def _function(value: Any, depth: int) -> Kind:
-    """A function; nothing is known of a derivative or a linear map that holds values which may be differentiated."""
+    """A function; nothing is known of one that holds values which may be differentiated, as the defaults of a function
+    that generated code made, a derivative or a linear map."""
     marks = value.__dict__
-    if marks and ("__thunkad_map__" in marks or _holds(getattr(marks.get("__thunkad_derivative__"), "f", None))):
+    if marks and (
+        "lifted" in marks
+        or "__thunkad_map__" in marks
+        or _holds(getattr(marks.get("__thunkad_derivative__"), "f", None))
+    ):
         return UNKNOWN
     return Known(value)
 

@@ -267,7 +267,7 @@ def _ufunc(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         field = "bool"
     elif field in ("int", "bool") and not any(t.endswith("->l") for t in fn.types):
         field = "real"
-    forms = {a.form if isinstance(a, Num) else "array" for a in args}
+    forms = {a.form if isinstance(a, Num) else "any" if a is UNKNOWN else "array" for a in args}
     form = "array" if "array" in forms else "any" if "any" in forms else "scalar"
     if "out" in kwargs or "where" in kwargs:
         form = "any"
