@@ -67,7 +67,6 @@ ITERATED = {
     "comprehension": "return [v * v for v in q][1]",
     "generator": "return sum(v * v for v in q)",
     "extend": "rows = []\n    rows.extend(q)\n    return rows[1]",
-    "dict": "return dict(enumerate(q))[1]",
     "prod": "return math.prod(q)",
     "nested": "return [w for v in [q, q] for w in v][1]",
 }

@@ -27,8 +27,6 @@ _HARMLESS = frozenset(
     "isinstance issubclass id type callable hasattr getattr setattr delattr append insert extend iter next super "
     "object __new__ drawn listed enter leave everything is_iterated has_items has_own own_names".split()
 )
-#: Functions that go through a container and ask what is in it for nothing.
-_COLLECTING = ("list", "tuple", "zip", "enumerate", "reversed", "dict")
 
 
 def hidden_method(resolved: Resolved, s: n.Stmt, concerned: Callable[[n.Expr], bool]) -> str | None:
@@ -115,8 +113,6 @@ def _asked(resolved: Resolved, s: Any) -> Iterator[tuple[n.Expr, tuple[str, ...]
             yield e.right, _TEXTS
         elif type(e) is n.Call and _name(e.func) not in _HARMLESS:
             values = (*e.args, *(v for _, v in e.kwargs), *((e.func.value,) if type(e.func) is n.Attr else ()))
-            if _name(e.func) in _COLLECTING:
-                values = tuple(v for v in values if not isinstance(resolved.kind(v), (Tuple, Sequence, Mapping)))
             yield from ((v.value if type(v) is n.Star else v, _UNSEEN) for v in values)
 
 
