@@ -234,7 +234,7 @@ class Hazard:
 
     def hands_over(self, s: n.Stmt) -> bool:
         """Whether ``s`` may raise an exception that has to be followed."""
-        return self.follows and (type(s) is n.Raise or self.calls(s))
+        return self.follows and (type(s) is n.Raise or (alone([s]) is not None and self.calls(s)))
 
     def calls(self, s: n.Stmt) -> bool:
         """Whether ``s`` calls a function of the user's that may change something: a setter or operator, too."""
