@@ -176,7 +176,13 @@ class CallSites:
             method = {iter: "__iter__", operator.getitem: "__getitem__"}.get(callee.value)
             quiet = method is not None and method not in self.context.busy and not self.context.suspends
             return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=quiet)
-        if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in FOLDS and kinds:
+        if (
+            isinstance(callee, Known)
+            and is_hashable(callee.value)
+            and callee.value in FOLDS
+            and kinds
+            and type(e.func) is not n.Ref
+        ):
             decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
             terms = [*map(item_of, kinds[:1]), *kinds[1:]]
             if decision.entry is None or decision.entry.layer != "user":
