@@ -67,6 +67,8 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "close": ("def f(x):\n g = powers(x, 3)\n t = next(g)\n g.close()\n for v in g: t = t + v\n return t", (1.2,)),
     "field": ("class H:\n def __init__(self, g): self.g = g; self.t = 0.0\n def step(self):\n  self.t = self.t + next(self.g)\n  return self.t\ndef f(x):\n h = H(halves(x))\n a = h.step()\n return a * h.step() * h.t", (1.2,)),
     "tree": ("class T:\n def __init__(self, v, l=None, r=None): self.v = v; self.left = l; self.right = r\n def walk(self):\n  if self.left is not None: yield from self.left.walk()\n  yield self.v\n  if self.right is not None: yield from self.right.walk()\ndef f(x):\n t = T(x, T(x * 2), T(x * x, T(x + 1)))\n s = 1.0\n for v in t.walk():\n  if v > 2.3: break\n  s = s * 2 + v * v\n return s", (1.2,)),
+    "consumers_found_late": ("def f(x):\n t = 0.0\n for c in (sum, max, min, list, tuple, sorted):\n  r = c(powers(x, 3))\n  t = t + (r[1] if isinstance(r, (list, tuple)) else r)\n return t", (1.2,)),
+    "class_of_a_container": ("def f(x):\n t = (x, x * x)\n return type(t)(v * v for v in t)[1]", (1.2,)),
     "fsum": ("def f(x):\n g = powers(x, 3)\n y = next(g)\n return math.fsum(g) * y", (1.2,)),
     "tree_iter": ("class T:\n def __init__(self, v, kids=()): self.v = v; self.kids = kids\n def __iter__(self):\n  yield self.v\n  for k in self.kids: yield from k\ndef f(x):\n t = T(x, [T(x * 2), T(x * x, [T(x + 1)])])\n s = 1.0\n for v in t: s = s * 2 + v * v\n return s", (1.2,)),
     "in_dict": ("def f(x):\n gs = {'a': halves(x), 'b': powers(x, 4)}\n return next(gs['a']) * next(gs['b']) + next(gs['a'])", (1.2,)),

@@ -33,6 +33,7 @@ from thunkad.analysis.special import (
     super_kind,
 )
 from thunkad.analysis.stand_ins import made_anew, stands_for
+from thunkad.errors import NoRuleError
 from thunkad.ir import nodes as n
 from thunkad.kinds import results
 from thunkad.kinds.lattice import (
@@ -445,6 +446,13 @@ def of_generator(fn: Any) -> tuple[str, str]:
     """Why a function with a rule is not applied to a generator that is kept, and what to do."""
     name = getattr(fn, "__name__", "a function")
     return f"{name} of a generator that is kept is not differentiated", "make a list of it first: list(...)"
+
+
+def refuse_generators(rule: Any, args: Any) -> None:
+    """A rule does not use up a generator, which is an object to the compiler."""
+    if any(isinstance(a, Suspended) for a in args):
+        message, hint = of_generator(rule.target)
+        raise NoRuleError(message, hint=hint)
 
 
 def _is_suspended(kind: Kind) -> bool:

@@ -23,8 +23,9 @@ from thunkad.kinds.observe import kind_of
 from thunkad.records import record
 from thunkad.runtime.attributes import is_descriptor
 from thunkad.runtime.exceptions import enter, entered, leave
-from thunkad.runtime.folded import added_up, multiplied
+from thunkad.runtime.folded import added_up, largest, mapped, multiplied, ordered, smallest, tupled
 from thunkad.runtime.iterators import contained, drawn_or, everything, found_in, listed, listed_by_index, unpacked
+from thunkad.runtime.suspended import Suspended
 from thunkad.source.wrapped import python_function
 
 #: The special methods of operators in place.
@@ -45,6 +46,10 @@ BY_METHOD: dict[Any, str] = {
 }  # fmt: skip
 #: Built-in functions that apply an operator again and again, by the function that does so before the compiler's eyes.
 FOLDS: dict[Any, Any] = {sum: added_up, math.prod: multiplied}
+#: Built-in functions that use up a generator which is found when the code runs, in the same way.
+USED_UP: dict[Any, Any] = {
+    list: listed, tuple: tupled, dict: mapped, sorted: ordered, max: largest, min: smallest, **FOLDS,
+}  # fmt: skip
 _FOLDING = ("__add__", "__radd__", "__mul__", "__rmul__")
 _CONTAINERS: tuple[type, ...] = (list, tuple, collections.deque, type({}.values()))
 _NUMBERS = (int, float, complex, np.ndarray, np.generic)
@@ -221,6 +226,8 @@ def method_for(fn: Any, args: Any) -> Any:
     if fn is contained:
         own = own_method(Instance(type(args[0])), "__iter__"), own_method(Instance(type(args[0])), "__contains__")
         return found_in if own[0] is not None and own[1] is None else fn
+    if fn in USED_UP and args and isinstance(args[0], Suspended):
+        return USED_UP[fn]
     if fn in FOLDS:
         return FOLDS[fn] if holds_objects(args) else fn
     name = BY_METHOD.get(fn) if args else None

@@ -16,7 +16,7 @@ import numpy as np
 
 from thunkad import debugging
 from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
-from thunkad.analysis.call_sites import of_generator
+from thunkad.analysis.call_sites import refuse_generators
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import Site
@@ -55,7 +55,6 @@ from thunkad.runtime.cotangents import entry
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.held import held
 from thunkad.runtime.shadows import keep, originals, shares
-from thunkad.runtime.suspended import Suspended
 from thunkad.runtime.using import Using
 from thunkad.runtime.watching import apart, parted, unchanged
 from thunkad.source.wrapped import python_function
@@ -252,9 +251,7 @@ class Pull:
 
     def rule(self, rule: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back] | None:
         assert rule.function is not None
-        if any(isinstance(a, Suspended) for a in args):
-            message, hint = of_generator(rule.target)
-            raise NoRuleError(message, hint=hint)
+        refuse_generators(rule, args)
         spelled = tuple(kwargs)
         if kwargs:
             kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]

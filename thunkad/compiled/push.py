@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.call_sites import refuse_generators
 from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import weaken
@@ -223,6 +224,7 @@ class Push:
 
     def rule(self, rule: Entry, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> Both:
         assert rule.function is not None
+        refuse_generators(rule, args)
         dots = dots_of(rule)
         if kwargs:
             kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
