@@ -52,6 +52,7 @@ PROGRAMS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "comprehension": ("def f(xs):\n try: ys = [checked(x) for x in xs]\n except TooBig: ys = [x * 2.0 for x in xs]\n return sum(ys)", [([1.0, 2.0],), ([1.0, 4.0],)]),
     "mutation": ("def f(x, v):\n out = np.zeros(3)\n try:\n  out[0] = x * v[0]\n  out[1] = checked(x)\n  out[2] = x\n except TooBig: out[1] = v[1]\n return np.sum(out * v)", [(2.0, V), (4.0, V)]),
     "mutation_in_loop": ("def f(v):\n out = np.zeros(3)\n try:\n  for k in range(3):\n   out[k] = v[k] * v[k]\n   checked(v[k], 2.0)\n   out[k] = out[k] * 3.0\n except TooBig: pass\n return np.sum(out * v)", [(V,), (V * 0.5,)]),
+    "target_of_a_loop": ("def f(x, n):\n y = x\n try:\n  for y in [x, x * x, 3.0 * x]: print(1 // (n > y))\n except ZeroDivisionError: y = y * x\n return y", [(1.3, 1.5), (1.3, 9.0)]),
     "append": ("def f(xs):\n out = []\n try:\n  for x in xs: out.append(checked(x))\n except TooBig: pass\n return sum(out)", [([1.0, 2.0],), ([1.0, 4.0, 2.0],)]),
     "augmented": ("def f(xs):\n total = 0.0\n try:\n  for x in xs: total += checked(x)\n except TooBig: total += 1.0\n return total * total", [([1.0, 2.0],), ([1.0, 4.0, 2.0],)]),
     "raise_in_body": ("def f(x):\n try:\n  if x > 1: raise ValueError\n  y = x\n except ValueError: y = x * x\n return y * 2.0", [(2.0,), (0.5,)]),

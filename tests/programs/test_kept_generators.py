@@ -123,6 +123,7 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "class_of_one": ("import types\ndef f(x):\n g = halves(x)\n return x * next(g) if isinstance(g, types.GeneratorType) else x", (1.2,)),
     "dict_of_pairs": ("def f(x):\n g = ((k, x ** k) for k in range(3))\n next(g)\n d = dict(g)\n return d[1] * d[2]", (1.2,)),
     "starred": ("def f(x):\n a, *b = powers(x, 3)\n return a * b[1]", (1.2,)),
+    "map_draws_in_turn": ("def g(x):\n yield x\n yield x * x\n raise ValueError\ndef f(x):\n it = map(lambda v: v * x, g(x))\n return next(it) * next(it)", (1.2,)),
     "value_of_stop": ("def g(x):\n yield x\n return x * x\ndef f(x):\n it = g(x)\n t = next(it)\n try: next(it)\n except StopIteration as e: t = t * e.value\n return t", (1.2,)),
     "iterators_in_a_list": ("class It:\n def __init__(self, x): self.x = x\n def __iter__(self): return self\n def __next__(self):\n  self.x = self.x * 2\n  return self.x\ndef drain(o):\n for v in o:\n  if v > 3: return True\n return False\ndef f(x):\n os = [It(x)]\n b = drain(os[0])\n return os[0].x if b else x", (1.2,)),
 }  # fmt: skip
@@ -146,7 +147,6 @@ REFUSED = {
     "yield_in_expression": ("def g(x):\n y = 2 * (yield x)\n yield y\ndef f(x):\n it = g(x)\n return next(it) * it.send(x)", "a 'yield' inside of an expression"),
     "walrus": ("def g(x):\n print(y := x * x)\n yield y\n yield y * x\ndef f(x):\n it = g(x)\n return next(it) * next(it)", "':=' with the variable 'y'"),
     "super": ("class A:\n def g(self, x): yield x\nclass B(A):\n def g(self, x):\n  for v in super().g(x): yield v\ndef f(x):\n it = B().g(x)\n return next(it) * x", "'super\\(\\)' in a generator"),
-    "loop_in_try": ("def bad(a):\n a[0] = a[0] * a[1]\n yield a[0]\n raise ValueError\ndef f(x):\n a = np.ones(2) * x\n t = 0.0\n try:\n  for v in bad(a): t = t + v\n except ValueError: t = t * a[1]\n return t", "a loop over an iterator in a 'try'"),
     "rule_of_a_list": ("def f(x):\n g = powers(x, 3)\n next(g)\n return math.dist(g, [1.0, 2.0])", "dist of a generator that is kept"),
 }  # fmt: skip
 

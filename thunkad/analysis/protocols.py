@@ -29,11 +29,11 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known
-from thunkad.normal.guarded import CUT
+from thunkad.normal.guarded import CUT, DRAWN, ITER, NOTHING_LEFT, DrawnInTry
 from thunkad.normal.suspended_class import class_of
 from thunkad.records import replace
 from thunkad.runtime.attributes import has_items, is_iterated
-from thunkad.runtime.iterators import EXHAUSTED, contained, drawn, everything, found_in, listed, unpacked
+from thunkad.runtime.iterators import contained, everything, found_in, listed, unpacked
 from thunkad.runtime.lazy import OF_BUILTINS
 from thunkad.runtime.spans import GRIDS, JOINERS, spanned
 from thunkad.runtime.suspended import Managed, Suspended
@@ -46,8 +46,7 @@ EVERYTHING = n.Ref("everything", everything)
 GET, SET = n.Ref("getattr", getattr), n.Ref("setattr", setattr)
 GETITEM, SETITEM = n.Ref("getitem", operator.getitem), n.Ref("setitem", operator.setitem)
 DELITEM = n.Ref("delitem", operator.delitem)
-ITER, DRAWN, LISTED = n.Ref("iter", iter), n.Ref("drawn", drawn), n.Ref("listed", listed)
-NOTHING_LEFT = n.Ref("EXHAUSTED", EXHAUSTED)
+LISTED = n.Ref("listed", listed)
 #: What an ``__iter__`` may call, besides methods, to be written out where it is used.
 _PASSING = {"iter", "zip", "enumerate", "range", "reversed", "sorted", "list", "tuple", "len", "map", "filter"}
 _LAZY = {"zip", "enumerate", "range", "reversed", "map", "filter"}
@@ -439,7 +438,7 @@ class _Writer:
                 values = n.Call(n.Global("enumerate"), (values, start))
             return [*before, n.For(s.target, values, self.block(s.body), s.stop, None, line=s.line, site=s.site)]
         if s.site == CUT:
-            raise UnsupportedSyntaxError(
+            raise DrawnInTry(
                 "a loop over an iterator in a 'try' whose handler may see what the loop has done is not differentiated",
                 Place(self.function.filename, s.line, linecache.getline(self.function.filename, s.line)),
                 "put the 'try' inside of the loop, and draw the items by next(...)",

@@ -16,7 +16,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind
 from thunkad.kinds.variables import is_shared
-from thunkad.normal.guarded import Careful
+from thunkad.normal.guarded import Careful, DrawnInTry, drawing_in
 from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.records import replace
 from thunkad.rules.entry import name_of
@@ -41,6 +41,7 @@ class Passing:
     """The part of a world that knows shared variables."""
 
     analysis_of: Any
+    suspends: bool
 
     def __init__(self, early: Passing | None) -> None:
         self.shared: tuple[Shared, ...] = () if early is None else early.shared
@@ -80,6 +81,20 @@ class Passing:
         first: n.Stmt = n.Effect(n.Call(n.Ref("begin", begin), watched), line=function.line)
         check = n.Effect(n.Call(n.Ref("settle", settle), watched), line=last.line)
         return replace(function, params=own, body=[*bound, first, *body, check, last])
+
+    def drawing(self, analysed: Any, fn: Any, kinds: tuple[Kind, ...], careful: Careful) -> Any:
+        """``analysed(fn, kinds, careful)``, ``fn`` being cut anew where iterators in a ``try`` turn up."""
+        cut: set[int] = set()
+        while True:
+            try:
+                return analysed(fn, kinds, careful)
+            except DrawnInTry as error:
+                place = error.place
+                if place is None or place.filename != fn.__code__.co_filename or place.line in cut:
+                    raise
+                cut.add(place.line)
+                self.suspends = True  # nothing is drawn ahead of its turn then
+                careful = drawing_in(place.line, careful)
 
     def variable_kinds(self) -> tuple[Kind, ...]:
         """The kinds of the arguments that are shared variables."""

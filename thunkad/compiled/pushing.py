@@ -26,7 +26,7 @@ from thunkad.forward.memory import Summary, memory_of, summary_of
 from thunkad.ir import nodes as n
 from thunkad.kinds import helpers  # noqa: F401  (fills the table of result kinds)
 from thunkad.kinds.lattice import UNKNOWN, Kind
-from thunkad.normal.guarded import EXITS
+from thunkad.normal.guarded import EXITS, Careful
 from thunkad.optimise.purity import is_helper
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE
@@ -79,14 +79,18 @@ class Forwarding:
                 return self.analysis(slot.function, slot.owner, kinds)
             if isinstance(target, types.FunctionType):
                 look_ahead(self.world, target, kinds)
-            function = self.normal(target, kinds)
-            owner = target if isinstance(target, types.FunctionType) else owner
-            found = self._resolved(function, owner, kinds, key)
-            if not is_ir and shows_exceptions(found, self.form_of):
-                found = self._resolved(self.world.form(target, kinds, EXITS), owner, kinds, key)
+            if is_ir:
+                found = self._resolved(self.normal(target, kinds), owner, kinds, key)
+            else:
+                found = self.world.drawing(self._analysed, target, kinds, False)
+                if shows_exceptions(found, self.form_of):
+                    found = self.world.drawing(self._analysed, target, kinds, EXITS)
             if isinstance(target, types.FunctionType):
                 self.world.check_beginning(target, kinds, found)
         return found
+
+    def _analysed(self, fn: Any, kinds: tuple[Kind, ...], careful: Careful) -> Resolved:
+        return self._resolved(self.world.form(fn, kinds, careful), fn, kinds, (fn, kinds))
 
     def _resolved(self, function: n.Function, owner: Any, kinds: tuple[Kind, ...], key: Any) -> Resolved:
         if self.world.outlives and isinstance(key[0], types.FunctionType):

@@ -47,7 +47,7 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.kinds.operators import FUNCTION_OF_OPERATOR, UFUNC_OF_OPERATOR
 from thunkad.kinds.results import binary
-from thunkad.normal.guarded import EXITS, Careful
+from thunkad.normal.guarded import EXITS, Careful, DrawnInTry
 from thunkad.pipeline import reached
 from thunkad.rules.load import load_library
 from thunkad.rules.table import Snapshot
@@ -205,7 +205,7 @@ class World(Attempts, Passing, Lookups):
         self._result_kinds[key] = None
         try:
             kind = analyse().result
-        except TooFarError:
+        except (TooFarError, DrawnInTry):
             del self._result_kinds[key]
             raise
         except Exception:
@@ -230,10 +230,10 @@ class World(Attempts, Passing, Lookups):
     def _analysis(self, fn: Any, kinds: tuple[Kind, ...]) -> Resolved:
         self.guards.code(fn)
         with self.reach.into(fn, kinds), self.recording():
-            found = self._analyses[fn, kinds] = self._analysed(fn, kinds, False)
+            found = self._analyses[fn, kinds] = self.drawing(self._analysed, fn, kinds, False)
             careful: Careful = EXITS if shows_exceptions(found, self.form_of) else needs_care(found)
             if careful:
-                found = self._analyses[fn, kinds] = self._analysed(fn, kinds, careful)
+                found = self._analyses[fn, kinds] = self.drawing(self._analysed, fn, kinds, careful)
             self.check_beginning(fn, kinds, found)
         return found
 

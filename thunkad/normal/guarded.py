@@ -28,12 +28,15 @@ from typing import Literal, Union
 
 import numpy as np
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.ir.live import Liveness, liveness
 from thunkad.normal.exits import left_early
+from thunkad.records import record
 from thunkad.runtime.exceptions import enter, leave, matches, shown, traceback_of
+from thunkad.runtime.iterators import EXHAUSTED, drawn
 
 MUTATING = frozenset(
     "append appendleft extend extendleft insert pop popleft remove rotate sort reverse clear update setdefault popitem "
@@ -46,7 +49,31 @@ _LIBRARY = (np.ndarray, list, dict, str, tuple, set)  # their methods that are n
 #: The site of a loop whose body was cut: what going through its iterable raises would not be caught.
 CUT = "cut"
 EXITS: Literal["exits"] = "exits"
-Careful = Union[bool, Literal["exits"]]
+ITER, DRAWN, NOTHING_LEFT = n.Ref("iter", iter), n.Ref("drawn", drawn), n.Ref("EXHAUSTED", EXHAUSTED)
+
+
+@record(frozen=True)
+class Drawing:
+    """With loops over iterators of Python classes in these lines: what drawing an item raises is caught by itself."""
+
+    careful: Union[bool, Literal["exits"]]
+    lines: frozenset[int]
+
+
+Careful = Union[bool, Literal["exits"], Drawing]
+
+
+class DrawnInTry(UnsupportedSyntaxError):
+    """A loop over an iterator in a ``try`` that was cut as if going through it raised nothing."""
+
+
+def drawing_in(line: int, careful: Careful) -> Drawing:
+    """``careful``, and the loops in this line too."""
+    if isinstance(careful, Drawing):
+        return Drawing(careful.careful, careful.lines | {line})
+    return Drawing(careful, frozenset((line,)))
+
+
 _FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
 
 
@@ -58,12 +85,15 @@ def cut_tries(function: n.Function, names: Names, careful: Careful = False) -> n
     """
     if not any(type(s) is n.Try for s in walk.statements(function.body)):
         return function
+    lines: frozenset[int] = frozenset()
+    if isinstance(careful, Drawing):
+        careful, lines = careful.careful, careful.lines
     body = [_told_itself(s) for s in function.body] if careful is EXITS else function.body
     follows = reads_exceptions(body)
     careful = bool(careful) or follows
     while True:
         whole = n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
-        cutter = _Cutter(whole, liveness(whole, compound_only=True), names, careful, follows)
+        cutter = _Cutter(whole, liveness(whole, compound_only=True), names, careful, follows, lines)
         body = cutter.block(whole.body)
         if not cutter.changed:
             return whole
@@ -80,8 +110,11 @@ def _told_itself(s: n.Stmt) -> n.Stmt:
 class _Cutter:
     """Cuts one ``Try``, an innermost one, in one walk."""
 
-    def __init__(self, function: n.Function, live: Liveness, names: Names, careful: bool, follows: bool) -> None:
+    def __init__(
+        self, function: n.Function, live: Liveness, names: Names, careful: bool, follows: bool, lines: frozenset[int]
+    ) -> None:
         self.function, self.live, self.names, self.careful, self.follows = function, live, names, careful, follows
+        self.lines = lines
         self.changed = False
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
@@ -97,7 +130,8 @@ class _Cutter:
                     out.append(n.Try(body, s.handler, s.orelse, s.types, s.error, line=s.line))
                     continue
                 follows = self.follows and s.error is not None
-                out += _Pieces(self.function, s, self.seen(s), self.names, self.careful, follows).cut()
+                hazard = Hazard(self.seen(s), own_objects(s.body), self.careful, follows)
+                out += _Pieces(s, hazard, self.names, self.lines).cut()
             else:
                 out.append(s)
         return out
@@ -212,6 +246,7 @@ class Hazard:
             for _ in range(2):  # a second iteration begins as the first one has ended
                 if dirty and (t is not n.Try):
                     return None
+                dirty = dirty or (type(s) is n.For and s.target in self.seen)
                 for b in walk.blocks(s):
                     found = self.after(b, dirty)
                     if found is None:
@@ -341,12 +376,8 @@ def may_raise(s: n.Stmt) -> bool:
 class _Pieces:
     """The pieces of one ``Try``; a piece that fails leaves the block that they make together."""
 
-    def __init__(
-        self, function: n.Function, s: n.Try, seen: frozenset[str], names: Names, careful: bool, follows: bool
-    ) -> None:
-        self.function, self.whole, self.seen, self.names = function, s, seen, names
-        self.own = own_objects(s.body)
-        self.hazard = Hazard(seen, self.own, careful, follows)
+    def __init__(self, s: n.Try, hazard: Hazard, names: Names, lines: frozenset[int]) -> None:
+        self.whole, self.hazard, self.names, self.lines = s, hazard, names, lines
         self.failed = names.new("failed")
         self.error = names.new("error") if s.error is not None else None
 
@@ -417,6 +448,8 @@ class _Pieces:
             test = n.Name(self.names.temporary())
             tested = n.Assign(test.id, n.Unary("not", s.test), line=s.line)
             return [*self.protected([tested]), n.If(test, self.block(s.orelse), self.block(s.body), line=s.line)]
+        if type(s) is n.For and s.line in self.lines:
+            return self.drawing(s)
         if type(s) is n.For:
             before: list[n.Stmt] = []
             if type(s.iter) is n.Call and s.iter.func != n.Global("range"):
@@ -431,3 +464,15 @@ class _Pieces:
             s = self.catching_all(s)
             return [n.Try(s.body, self.block(s.handler), self.block(s.orelse), None, s.error, line=s.line)]
         raise AssertionError(f"{type(s).__name__} inside a body that is cut")
+
+    def drawing(self, s: n.For) -> list[n.Stmt]:
+        """A loop over an iterator of a Python class; what that raises is caught where an item is drawn."""
+        over, it, item = (n.Name(self.names.new(x)) for x in ("items", "it", "item"))
+        left = n.Name(self.names.temporary())
+        made = self.protected([n.Assign(over.id, s.iter, line=s.line)])
+        begun = self.protected([n.Assign(it.id, n.Call(ITER, (over,)), line=s.line)])
+        drawing = self.protected([n.Assign(item.id, n.Call(DRAWN, (it,)), line=s.line)])
+        tested = n.Assign(left.id, n.Compare("is", item, NOTHING_LEFT), line=s.line)
+        given = n.Assign(s.target, item, line=s.line)
+        turn = n.If(left, [n.Break(line=s.line)], [given, *self.block(s.body)], line=s.line)
+        return [*made, *begun, n.While([], n.Const(True), [*drawing, tested, turn], s.stop, line=s.line)]

@@ -12,8 +12,8 @@ def zipped(*iterables: Any) -> Any:
     its = [iter(x) for x in iterables]
     while its:
         items = []
-        for it in its:
-            item = drawn(it)
+        for k in range(len(its)):
+            item = drawn(its[k])
             if item is EXHAUSTED:
                 return
             items.append(item)
@@ -28,7 +28,14 @@ def enumerated(iterable: Any, start: Any = 0) -> Any:
 
 
 def mapped(function: Any, *iterables: Any) -> Any:
-    for items in zipped(*iterables):
+    its = [iter(x) for x in iterables]
+    while its:  # not a loop over zipped(...), whose items could be drawn ahead
+        items = []
+        for k in range(len(its)):
+            item = drawn(its[k])
+            if item is EXHAUSTED:
+                return
+            items.append(item)
         yield function(*items)
 
 
