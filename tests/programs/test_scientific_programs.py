@@ -487,6 +487,22 @@ def shapes(p):
     return sum(s.area() for s in found) * max(found).area() + sorted(found)[0].area()
 
 
+class Filter:
+    """A low pass whose attribute is complex, and whose parameter is real."""
+
+    def __init__(self, n, cut):
+        self.f = np.fft.rfftfreq(n)
+        self.H = 1 / (1 + 1j * self.f / cut)
+
+    def __call__(self, x):
+        return np.fft.irfft(self.H * np.fft.rfft(x), n=len(x))
+
+
+def filtered(p):
+    y = Filter(4, p[0] ** 2 + 0.1)(p)
+    return np.sum(y**2) + np.abs(np.fft.fft(p)[1])
+
+
 def converged(p):
     A = p.reshape(2, 2)
     A, v, last = A + A.T + 4 * np.eye(2), np.ones(2), 0.0
@@ -519,6 +535,7 @@ PROGRAMS = {
     composed: np.array([0.5, 0.9, 0.8]),
     events: np.array([0.5, 0.9, 0.8]),
     shapes: np.array([0.5, 0.9, 0.8]),
+    filtered: np.array([0.7, 0.9, 0.8, 0.3]),
     pipeline: np.array([0.5, 0.3, 1.2]),
     recorded: np.array([0.3, 0.41]),
     converged: np.array([0.5, -0.2, 0.1, 0.3]),
@@ -530,6 +547,7 @@ def by_differences(f, x, h=1e-6):
     return np.array([(f(x + step) - f(x - step)) / (2 * h) for step in steps]).reshape(x.shape)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_reverse_and_forward_mode(f):
     x = PROGRAMS[f]

@@ -49,7 +49,7 @@ from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, of_functions, value_and_pullback
 from thunkad.runtime.checked import read_only
 from thunkad.runtime.chosen import bound_choice
-from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number, real_part
+from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number, real_part, real_when_read
 from thunkad.runtime.containers import shallow
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.exceptions import attempt
@@ -279,12 +279,15 @@ class Pull:
                     value = value.copy("K")  # the pullback may hold it, and the caller may write into what it gets
         count, as_given = len(args), dict(zip(kwargs, spelled))
         own_field = field_of_result(value) if rule.layer == "user" else None
+        mixed = isinstance(value, (complex, np.ndarray)) and np.iscomplexobj(value)
 
         def back(value_bar: Any) -> Cotangents:
             if own_field is not None:
                 value_bar = in_field_of(value_bar, own_field)
             parts = cotangents(rule, pullback(read_only(value_bar) if debugging.enabled else value_bar), way.count)
             own, named = way.by_call(parts, count)
+            if mixed:
+                own = [real_when_read(bar) if is_real_number(a) else bar for bar, a in zip(own, args)]
             return NO_TANGENT, of_functions(rule, own, args), {as_given[k]: bar for k, bar in named.items()}
 
         if rule.keep_thunks:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk
+from thunkad.tangents import ZERO, AbstractZero, Tangent, Thunk, unthunk
 
 
 def real_part(t: Any) -> Any:
@@ -14,6 +14,11 @@ def real_part(t: Any) -> Any:
     if isinstance(t, (float, int, AbstractZero)):
         return t
     return np.real(t) if np.iscomplexobj(t) else t
+
+
+def real_when_read(t: Any) -> Any:
+    """The real part, of a thunk when it is forced."""
+    return Thunk(lambda: real_part(unthunk(t))) if isinstance(t, Thunk) else real_part(t)
 
 
 def field_of_result(y: Any) -> Any:
