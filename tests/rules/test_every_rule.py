@@ -38,7 +38,8 @@ def test_every_function_has_a_sample():
 
 
 #: What is tested by programs, for it writes or is there for containers and iterators only; and what NumPy itself warns of.
-WITHOUT = {"_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "set", "frozenset",
+WITHOUT = {
+    "functools.update_wrapper","_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "set", "frozenset",
            "chain.from_iterable"}
 #: The same of whole modules: operators of lists and arrays (test_ufuncs_of_lists.py), iterators (test_kept_generators.py),
 #: containers and copies (tests/programs).

@@ -432,7 +432,10 @@ class CallSites:
 def collects(fn: Any, args: Any, kwargs: Any) -> bool:
     """Whether ``fn`` collects all that stars spread in a call, as ``*args``."""
     if isinstance(fn, type):
-        fn, args = init_of(fn) if is_made_empty(fn) else None, (n.Const(None), *args)
+        made = is_made_empty(fn) and not issubclass(fn, Suspended)
+        fn, args = init_of(fn) if made else None, (n.Const(None), *args)
+    elif is_hashable(fn) and stands_for(fn)[0] is not fn:
+        return False  # what stands for it asks for the first argument
     return isinstance(fn, types.FunctionType) and bind_call(fn, args, kwargs) is not None
 
 

@@ -176,7 +176,7 @@ class _Writer:
     def managed(self, s: n.Assign) -> n.Assign | None:
         """A call of what ``contextlib.contextmanager`` made, as one of the class that stands for its generators."""
         site = self.sites.get(id(s))
-        if site is None or site.how != "construct" or not issubclass(site.callee, Managed):
+        if site is None or site.how != "construct" or not issubclass(site.callee, Managed) or makes_empty(s.value):
             return None
         made = n.Ref(site.callee.__name__, site.callee)
         return None if s.value.func == made else replace(s, value=n.Call(made, site.args, site.kwargs))  # type: ignore[union-attr]
@@ -492,3 +492,8 @@ class _Writer:
 def _ends(p: Any) -> tuple[n.Expr, ...]:
     """The bounds of a slice."""
     return tuple(n.Const(None) if x is None else x for x in (p.lower, p.upper, p.step))
+
+
+def makes_empty(e: Any) -> bool:
+    """Whether a call is ``cls.__new__(cls)``, as generated code has it."""
+    return type(e.func) is n.Attr and e.func.name == "__new__"
