@@ -5,9 +5,7 @@ from __future__ import annotations
 from mutation_arrays import S, X
 
 #: What is refused, with a rewrite in the message.
-REFUSED = {
-    "object_delattr_unused",
-}  # fmt: skip
+REFUSED: set[str] = set()
 PROGRAMS: dict[str, tuple[str, tuple]] = {}
 
 
