@@ -1,6 +1,5 @@
 """Programs as scientists write them: simulations, models and solvers made of classes, checked by finite differences."""
 
-import abc
 import functools
 import itertools
 import math
@@ -434,59 +433,6 @@ def events(p):
     return sum(level for _, level in trace)
 
 
-class Shape(abc.ABC):
-    @abc.abstractmethod
-    def area(self): ...
-
-    def __lt__(self, other):
-        return self.area() < other.area()
-
-
-class Rectangle(Shape):
-    def __init__(self, w, h):
-        self._w, self.h = w, h
-
-    @classmethod
-    def square(cls, side):
-        return cls(side, side)
-
-    @property
-    def w(self):
-        return self._w
-
-    @w.setter
-    def w(self, value):
-        if value < 0:
-            raise ValueError
-        self._w = value
-
-    def area(self):
-        return self.w * self.h
-
-
-class Circle(Shape):
-    def __init__(self, r):
-        self.r = r
-
-    def area(self):
-        return math.pi * self.r**2
-
-    def __iadd__(self, d):
-        self.r += d
-        return self
-
-
-def shapes(p):
-    found = [Rectangle(p[0], p[1]), Rectangle.square(p[2]), Circle(p[0])]
-    found[0].w *= 2
-    found[2] += p[1]
-    try:
-        found[1].w = -1
-    except ValueError:
-        found[1].h *= 1.5
-    return sum(s.area() for s in found) * max(found).area() + sorted(found)[0].area()
-
-
 class Filter:
     """A low pass whose attribute is complex, and whose parameter is real."""
 
@@ -534,7 +480,6 @@ PROGRAMS = {
     polynomials: np.array([0.3, 0.41, 0.52]),
     composed: np.array([0.5, 0.9, 0.8]),
     events: np.array([0.5, 0.9, 0.8]),
-    shapes: np.array([0.5, 0.9, 0.8]),
     filtered: np.array([0.7, 0.9, 0.8, 0.3]),
     pipeline: np.array([0.5, 0.3, 1.2]),
     recorded: np.array([0.3, 0.41]),
@@ -560,7 +505,7 @@ def test_reverse_and_forward_mode(f):
     np.testing.assert_array_equal(x, before)
 
 
-@pytest.mark.parametrize("f", [f for f, x in PROGRAMS.items() if x.size < 6 and f is not shapes], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [f for f, x in PROGRAMS.items() if x.size < 6], ids=lambda f: f.__name__)
 def test_second_derivatives(f):
     x = PROGRAMS[f]
     v = np.cos(np.arange(x.size))

@@ -226,8 +226,7 @@ class CallSites:
         if isinstance(callee, Lifted) and type(e.func) is n.Name and not any(type(a) is n.Star for a in args):
             return self.lifted(s, e, callee, args, kwargs, kinds)
         members, name = self.context.members, e.func.name if type(e.func) is n.Attr else ""
-        reads = callee is UNKNOWN and members is not None and name not in self.context.busy
-        reads = reads and (name in members or name in _OF_CONTAINERS)  # type: ignore[operator]
+        reads = name in _OF_CONTAINERS and callee is UNKNOWN and members is not None and name not in members
         return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=reads)
 
     def dynamic(

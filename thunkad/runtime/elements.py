@@ -97,6 +97,8 @@ def sum_bar(y_bar: Any, iterable: Any, start: Any = 0) -> Any:
             if len(iterable)
             else np.zeros(iterable.shape)
         )
+    if isinstance(iterable, (set, frozenset)):
+        return NO_TANGENT  # nothing in it is differentiated
     if isinstance(start, (list, tuple)):  # concatenation
         parts, at = [], len(start)
         for x in iterable:

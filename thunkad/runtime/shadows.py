@@ -133,7 +133,7 @@ class Shadows:
         """Add the cotangent of an entry that was read from a container: by memory if it has some, else into its
         slot."""
         item_bar = unthunk(item_bar)
-        if isinstance(item_bar, AbstractZero):
+        if isinstance(item_bar, AbstractZero) or isinstance(x, (set, frozenset)):  # nothing in a set is differentiated
             return
         check_contents(x)
         if isinstance(x, np.ndarray):
