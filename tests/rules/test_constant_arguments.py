@@ -1,4 +1,9 @@
-"""Arguments that don't move among others that do: in forward mode, and in forward mode through the pullback."""
+"""Arguments that don't move among others that do: in forward mode, and in forward mode through the pullback.
+
+So do those that a rule takes for constants: they have derivatives all the same, or are refused in either mode.
+"""
+
+import math
 
 import numpy as np
 import pytest
@@ -9,6 +14,14 @@ RNG = np.random.default_rng(3)
 V = RNG.standard_normal(5)
 M = RNG.standard_normal((3, 3)) + 3 * np.eye(3)
 
+
+
+def product_into(x):
+    y = np.zeros((2, 3))
+    np.matmul(x[:4].reshape(2, 2), x[1:].reshape(2, 2), out=y[:, 1:])
+    return y
+
+
 CASES = {
     "average": (lambda x: np.average(x, weights=[1, 2, 3, 4, 5]), V),
     "average_axis": (lambda x: np.average(x, axis=1, weights=[1, 2, 3.0]), M),
@@ -17,6 +30,12 @@ CASES = {
     "cond_1": (lambda x: np.linalg.cond(x, 1), M),
     "histogram": (lambda x: np.histogram(x, bins=3, density=True)[0], V),
     "interp_period": (lambda x: np.interp(x, [0, 1.0, 2, 3], [3, 1.0, 4, 1], period=2.5), V),
+    "largest": (lambda x: max([], default=x[0]) * min(x[:0].tolist(), key=abs, default=x[1] ** 2) * x, V),
+    "largest_late": (lambda x: sum(f([v for v in x if v > 9], default=x[0] ** 3) for f in (max, min)) * x, V),
+    "matmul_out": (product_into, V),
+    "modf": (lambda x: math.modf(9 * x[0])[0] * math.modf(9 * x[1])[1] * x, V),
+    "pad_ends": (lambda x: np.pad(x, 2, mode="linear_ramp", end_values=(x[0], x[1])), V),
+    "pad_values": (lambda x: np.pad(x, 1, constant_values=(x[0] ** 2, x[1])), V),
     "piecewise": (lambda x: np.piecewise(x, [x < -0.5, x > 0.5], [lambda t: t * t, 3.0, lambda t: -t]), V),
     "piecewise_ones": (lambda x: np.piecewise(x, [x < 0], [lambda t: np.ones(len(t)), np.sin]), V),
 }
@@ -36,3 +55,22 @@ def test_tangent_and_tangent_of_the_gradient(name):
     along = ad.jvp(gradient, (x,), (x_dot,))[1]
     by_differences = (gradient(x + 1e-5 * x_dot) - gradient(x - 1e-5 * x_dot)) / 2e-5
     np.testing.assert_allclose(along, by_differences, rtol=1e-5, atol=1e-6)
+
+
+REFUSED = {
+    "ddof": lambda x: np.var(V, ddof=x),
+    "ddof_late": lambda x: sum(f(V, ddof=x) for f in (np.var, np.std)),
+    "ddof_of_keywords": lambda x: sum(f(V, **k) for f, k in [(np.var, {"ddof": x}), (np.std, {})]),
+    "initial": lambda x: np.sum(V, initial=x),
+    "lbnd": lambda x: np.polynomial.polynomial.polyint(V, lbnd=x)[0],
+    "nan": lambda x: np.sum(np.nan_to_num(V, nan=x)),
+    "scl": lambda x: np.polynomial.polynomial.polyder(V, scl=x)[0],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_rule_takes_for_a_constant_is_refused_in_either_mode(name):
+    refusals = (ad.UnsupportedSyntaxError, ad.NotImplementedDerivativeError)
+    for derivative in (lambda f: ad.grad(f)(0.5), lambda f: ad.jvp(f, (0.5,), (1.0,))):
+        with pytest.raises(refusals, match=name.split("_")[0] if name != "lbnd" else "lower bound"):
+            derivative(REFUSED[name])

@@ -38,6 +38,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import PY_INT, Kind, Known, Opaque, Tuple, is_iterable
 from thunkad.rules.entry import Entry, name_of
+from thunkad.rules.keywords import constants_of, no_derivative_by
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
 from thunkad.runtime.sets import check_elements
@@ -352,10 +353,9 @@ class Forward:
 
     def check_keywords(self, s: n.Assign, entry: Entry, bound: dict[str, n.Expr]) -> None:
         """A keyword-only parameter has no cotangent: where the value is differentiated, the library says so."""
-        for name, p in entry.signature().parameters.items():
-            selected_by = name == "key" and getattr(entry.target, "__name__", "") in SELECT_BY_VALUE
-            if p.kind is p.KEYWORD_ONLY and self.is_active(bound[name]) and not selected_by:
-                raise self.unsupported(s, f"a differentiated value as {name}= of {name_of(entry.target)}")
+        for name in sorted(constants_of(entry)):
+            if self.is_active(bound[name]):
+                raise self.unsupported(s, no_derivative_by(name, entry))
 
     def copy_with(self, s: n.Assign, site: Site) -> n.Stmt:
         new = plain(walk.map_stmt(s, lambda e: e), site)

@@ -20,9 +20,9 @@ from thunkad.rules.entry import name_of
 from thunkad.rules.template import template_of
 from thunkad.rules.updates_at import UPDATED
 from thunkad.runtime import moves
-from thunkad.runtime.shapes import broadcast
+from thunkad.runtime.shapes import broadcast, matmul_shape
 
-BROADCAST = n.Ref("broadcast", broadcast)
+BROADCAST, MATMUL_SHAPE = n.Ref("broadcast", broadcast), n.Ref("matmul_shape", matmul_shape)
 CHOSEN, SCATTERED, SPREAD, THE_ARRAY = (
     n.Ref(f.__name__, f) for f in (moves.chosen, moves.scattered, moves.spread, moves.the_array)
 )
@@ -222,7 +222,8 @@ class Writers:
         inner = self.fw.callees.call_site(site.callee, args, kwargs, kinds)
         inner = replace(inner, result=seeded(inner.result, self.kind(buffer)))
         new = self.temporary(inner.result)
-        like: n.Expr | None = n.Name(new) if isinstance(site.callee, np.ufunc) else None
+        elementwise = isinstance(site.callee, np.ufunc) and site.callee.signature is None
+        like: n.Expr | None = n.Name(new) if elementwise or site.callee is np.matmul else None
         if like is not None and type(e.func) is n.Attr and as_written(inner, kwargs):
             self.fw.call(n.Assign(new, e, line=s.line), new, inner, out, steps)
             for x in out[-3:]:
@@ -232,6 +233,7 @@ class Writers:
                 out.append(n.Assign(target, n.Name(new), line=s.line))
             operands = tuple(dict.fromkeys(a for a in args if not is_scalar(self.kind(a)))) or args[:1]
             like = operands[0] if len(operands) == 1 else n.Call(BROADCAST, operands)
+            like = like if elementwise else n.Call(MATMUL_SHAPE, args)
         else:
             func = n.Ref(site.callee.__name__, site.callee) if is_method(e, site) else e.func
             self.fw.call(n.Assign(new, n.Call(func, args, kwargs), line=s.line), new, inner, out, steps)

@@ -286,6 +286,7 @@ class Pull:
                 value_bar = in_field_of(value_bar, own_field)
             parts = cotangents(rule, pullback(read_only(value_bar) if debugging.enabled else value_bar), way.count)
             own, named = way.by_call(parts, count)
+            named |= way.refused(kwargs) if way.constants else {}
             if mixed:
                 own = [real_when_read(bar) if is_real_number(a) else bar for bar, a in zip(own, args)]
             return NO_TANGENT, of_functions(rule, own, args), {as_given[k]: bar for k, bar in named.items()}

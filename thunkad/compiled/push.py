@@ -42,7 +42,7 @@ from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
-from thunkad.rules.keywords import renamed
+from thunkad.rules.keywords import constants_of, no_derivative_by, renamed
 from thunkad.runtime.chosen import bound_choice
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
@@ -237,6 +237,9 @@ class Push:
             if rule.signature().parameters[p].kind is inspect.Parameter.VAR_POSITIONAL and _still(found or ()):
                 found = ZERO
             passed[d] = found
+        for p in constants_of(rule, (*dots, *dots.values())):
+            if not _still((tangents.get(p, ZERO),)):
+                raise UnsupportedSyntaxError(f"{no_derivative_by(p, rule)} is not supported in forward mode")
         if rule.wants_ad():
             passed["ad"] = self.forwarding.world.handle()
         found = rule.function(*args, **kwargs, **passed)

@@ -6,8 +6,11 @@ import inspect
 from typing import Any
 
 from thunkad.errors import RuleError
+from thunkad.kinds.lattice import may_have_tangent
+from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry, name_of
-from thunkad.tangents import NO_TANGENT, AbstractZero, unthunk
+from thunkad.rules.keywords import constants_of, no_derivative_by
+from thunkad.tangents import NO_TANGENT, AbstractZero, NotImplementedTangent, unthunk
 
 
 class Way:
@@ -31,6 +34,9 @@ class Way:
             ("rest" if p.kind is p.VAR_POSITIONAL else p.name if p.name in keywords else None) for p in positional
         ]
         self.is_direct = not any(self.places)
+        constants = constants_of(rule)
+        self.constants = {k: no_derivative_by(k, rule) for k in keywords if k in constants}
+        self.place = rule.place
 
     def by_call(self, parts: tuple[Any, ...], count: int) -> tuple[list[Any], dict[str, Any]]:
         """Cotangents of the ``count`` positional arguments, and of those passed by name."""
@@ -48,6 +54,11 @@ class Way:
                 named[place] = part
         flat += [NO_TANGENT] * (count - len(flat))
         return flat[:count], named
+
+    def refused(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """For arguments that the rule takes for constants, though they may be differentiated: errors, if asked for."""
+        given = ((k, what) for k, what in self.constants.items() if may_have_tangent(kind_of(kwargs[k])))
+        return {k: NotImplementedTangent(f"{what} is not supported", self.place) for k, what in given}
 
 
 def _takes(fn: Any, count: int, keywords: tuple[str, ...]) -> bool:

@@ -29,6 +29,7 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
+from thunkad.rules.keywords import constants_of, no_derivative_by
 from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import arrays, cotangents
 from thunkad.runtime.dot_changes import array_dot
@@ -148,16 +149,25 @@ class Calls:
             raise no_frule(site.callee, self.push.resolved.place(s.line))
         bound = bind_rule(without_dots(entry), site, self.push.resolved, s.line)
         template = None if bound is None else forward_template(entry)
-        if bound is None or entry.wants_ad():
+        if bound is None or entry.wants_ad() or self.moves_constants(site, entry, bound):
             self.dynamic(s, target, site, callee_of(site))
         elif template is None or (template.linear and not self.has_tangents(site, bound, template)):
             self.outlined(s, target, site, entry)
         else:
             self.inlined(s, target, site, template, bound)
 
+    def moves_constants(self, site: Site, entry: Entry, bound: dict[str, n.Expr]) -> bool:
+        """Whether what the rule takes for a constant may have a tangent, which is seen when the code runs."""
+        moving = [p for p in sorted(constants_of(entry, dots_of(entry))) if p in bound and self.push.moves(bound[p])]
+        numbers = {v: kind for v, kind in zip(arguments_of(site), site.kinds) if isinstance(kind, Num)}
+        for p in moving:
+            if bound[p] in numbers:
+                raise self.push.unsupported(no_derivative_by(p, entry))
+        return bool(moving)
+
     def sure_dots(self, site: Site, bound: dict[str, n.Expr], template: ForwardTemplate) -> set[n.Expr]:
         """The tangents of the call that are no structural zeros when it runs: only numbers are sure of that."""
-        kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+        kinds: dict[n.Expr, Kind] = dict(zip(arguments_of(site), site.kinds))
         moving = (bound[p] for p in template.dots if self.push.moves(bound[p]))
         return {self.push.dot(e) for e in moving if isinstance(kinds.get(e), Num)}
 
@@ -175,7 +185,7 @@ class Calls:
         names: dict[str, n.Expr] = {p: v for p, v in bound.items() if p not in dots}
         names.update({d: push.dot(bound[p]) if p in moving else ZERO_REF for p, d in template.dots.items()})
         if isinstance(site.callee, np.ufunc):
-            kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+            kinds: dict[n.Expr, Kind] = dict(zip(arguments_of(site), site.kinds))
             for p in moving:  # the tangent of a list is a list, for which the rule's operators mean other things
                 if kinds.get(bound[p]) is UNKNOWN:
                     names[template.dots[p]] = n.Call(ARRAY_DOT, (names[template.dots[p]], bound[p]))
@@ -247,7 +257,7 @@ class Calls:
         result = site.result
         if isinstance(result, Num) and result.is_scalar:
             return tangent
-        kinds: dict[n.Expr, Kind] = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
+        kinds: dict[n.Expr, Kind] = dict(zip(arguments_of(site), site.kinds))
         needed = {p for p, e in bound.items() if p in template.dots and not _is_scalar(kinds.get(e))}
         full = covered(tangent)
         if "result" in full or all(p in full or template.dots[p] in full for p in needed):
@@ -367,6 +377,11 @@ class Calls:
             push.tangent(target, call, fresh=True)
         if push.memory.is_mutated(target) and not push.is_scalar(target) and self.may_view(site):
             push.tangent(target, n.Name(push.dot_name(target)))
+
+
+def arguments_of(site: Site) -> tuple[n.Expr, ...]:
+    """All arguments of a call, in the order of their kinds."""
+    return (*site.args, *(v for _, v in site.kwargs))
 
 
 def no_frule(fn: Any, place: Any) -> NoRuleError:

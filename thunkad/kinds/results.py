@@ -240,10 +240,8 @@ def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
     module = getattr(fn, "__module__", None) or ""
     if module.startswith("thunkad.runtime.") and args and all(isinstance(a, Num) for a in args[:2]):
         return UNKNOWN if fn.__name__.endswith(("_bars", "_dots")) else NUMERIC
-    if module == "math":
-        return Tuple((PY_REAL, PY_INT)) if fn is math.frexp else PY_INT if fn in _MATH_INTS else PY_REAL
-    if module == "cmath":
-        return PY_COMPLEX
+    if module in ("math", "cmath"):
+        return PY_COMPLEX if module == "cmath" else PY_INT if fn in _MATH_INTS else PY_REAL
     if module.startswith(("numpy.ma", "numpy.matrixlib")) or fn in (np.matrix, np.asmatrix, np.bmat):
         return UNKNOWN  # which operators mean something else on: refused when the code runs
     if module == "numpy" or module.startswith("numpy."):
@@ -495,6 +493,7 @@ RESULT_KINDS: dict[Any, Any] = {
     builtins.id: _number(PY_INT), builtins.abs: _abs, builtins.min: _min_max, builtins.max: _min_max,
     builtins.sum: _sum, builtins.zip: _zip, builtins.enumerate: _enumerate, builtins.list: _list,
     builtins.tuple: _tuple, builtins.reversed: _list, builtins.sorted: _list, dict.items: _items,
-    dict.values: _values, dict.get: _get, dict.copy: _first, list.copy: _first,
-    list.pop: lambda args, kwargs: item_of(args[0]), np.float64: real_type, np.float32: real_type,
+    dict.values: _values, dict.get: _get, dict.copy: _first, list.copy: _first, np.float32: real_type,
+    list.pop: lambda args, kwargs: item_of(args[0]), np.float64: real_type,
+    math.frexp: _number(Tuple((PY_REAL, PY_INT))), math.modf: _number(Tuple((PY_REAL,) * 2)),
 }  # fmt: skip

@@ -154,22 +154,11 @@ def position_of(y: Any, elements: Iterable[Any]) -> int:
     return equal or 0  # NaN: it won because it came first
 
 
-#: What ``max`` and ``min`` are given where there is no default.
-NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": lambda self: "<no default>"})()
-
-
-def extremum(function: Callable[..., Any], args: Sequence[Any], key: Any, default: Any) -> Any:
-    """``max`` or ``min`` of the arguments."""
-    return function(*args, key=key) if default is NO_DEFAULT else function(*args, key=key, default=default)
-
-
 def extremum_bars(y_bar: Any, y: Any, args: Sequence[Any]) -> tuple[Any, ...]:
     """The cotangents of the arguments of ``y = max(*args)`` or ``min(*args)``: the first of those that tie has it."""
     if len(args) > 1:
         return _one_hot(y_bar, position_of(y, args), len(args))
     (iterable,) = args
-    if len(iterable) == 0:
-        return (zeros(iterable),)  # it was the default
     if isinstance(iterable, np.ndarray):
         x_bar = zeros(iterable)
         x_bar[position_of(y, iterable)] = in_field_of(y_bar, x_bar)
@@ -185,8 +174,6 @@ def extremum_dot(y: Any, args: Sequence[Any], args_dot: Any) -> Any:
     """The tangent of ``y = max(*args)`` or ``min(*args)``."""
     if len(args) > 1:
         return entry(args_dot, position_of(y, args))
-    if len(args[0]) == 0:
-        return ZERO
     return entry(entry(args_dot, 0), position_of(y, args[0]))
 
 

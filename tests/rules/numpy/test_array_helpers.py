@@ -145,6 +145,7 @@ def test_bilinear_helpers(helper, args, other):
 def test_padded():
     for mode, keywords in [("constant", {"constant_values": 2.0}), ("reflect", {"reflect_type": "odd"})]:
         x_dot = RNG.normal(size=5)
-        value, value_dot = forward(padding.padded)(VECTOR, 2, mode, **keywords, array_dot=x_dot)
+        dots = {"array_dot": x_dot, "constant_values_dot": ZERO, "end_values_dot": ZERO}
+        value, value_dot = forward(padding.padded)(VECTOR, 2, mode, **keywords, **dots)
         np.testing.assert_array_equal(value, np.pad(VECTOR, 2, mode, **keywords))
         np.testing.assert_allclose(value_dot, np.pad(VECTOR + x_dot, 2, mode, **keywords) - value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from thunkad.rules.library import frule, non_differentiable, rrule
 from thunkad.rules.linear import bilinear, linear
 from thunkad.runtime import arrays, indexing, joining, methods, padding, ranges, reductions, scans, shaping, sorting
-from thunkad.runtime.padding import pad_dot, padded
+from thunkad.runtime.padding import margin_dot, pad_dot, padded
 from thunkad.runtime.precision import as_precise_as, float_type, unit_matrix
 from thunkad.runtime.products_of_many import cumprod_bar_dot, cumprod_dot_dot, prod_bar_dot, prod_dot_dot
 from thunkad.runtime.reductions import prod_bar, prod_dot
@@ -136,6 +136,8 @@ def _(
     reflect_type=None,
     stat_length=None,
     array_dot,
+    constant_values_dot,
+    end_values_dot,
 ):
     value = padded(
         array,
@@ -146,7 +148,9 @@ def _(
         reflect_type=reflect_type,
         stat_length=stat_length,
     )
-    return value, pad_dot(array_dot, array, pad_width, mode, reflect_type, stat_length)
+    value_dot = pad_dot(array_dot, array, pad_width, mode, reflect_type, stat_length)
+    value_dot = value_dot + margin_dot(constant_values_dot, constant_values, array, pad_width, mode)
+    return value, value_dot + margin_dot(end_values_dot, end_values, array, pad_width, mode)
 
 
 @frule(sorting.quantile_bar)

@@ -14,6 +14,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.rules.keywords import ALIASES
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.refused import refuse
+from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.polynomials import (
     basis_slopes,
     columns,
@@ -75,6 +76,8 @@ def linear(function: Any) -> None:
 
 def calculus(der: Any, integ: Any) -> None:
     """The rules of differentiation and integration."""
+    by_scale = "multiply by scl**m instead of passing a differentiated scl"
+    by_bound = "the lower bound of an integral of coefficients is not differentiated"
 
     @rrule(der)
     def _(c, m=1, scl=1, axis=0):
@@ -84,15 +87,16 @@ def calculus(der: Any, integ: Any) -> None:
             return (
                 thunk(lambda: linear_map_bar(y_bar, derivative_matrix(der, c, m, scl, axis), axis)),
                 NoTangent(),
-                NotImplementedTangent("multiply by scl**m instead of passing a differentiated scl"),
+                NotImplementedTangent(by_scale),
                 NoTangent(),
             )
 
         return y, pullback
 
     @frule(der)
-    def _(c, m=1, scl=1, axis=0, *, c_dot):
-        return der(c, m, scl, axis), der(c_dot, m, scl, axis)
+    def _(c, m=1, scl=1, axis=0, *, c_dot, scl_dot):
+        part = c_dot if is_zero(c_dot) else der(c_dot, m, scl, axis)
+        return der(c, m, scl, axis), part + scl_dot * NotImplementedTangent(by_scale)
 
     @rrule(integ)
     def _(c, m=1, k=[], lbnd=0, scl=1, axis=0):  # noqa: B006 (NumPy's own default)
@@ -103,17 +107,18 @@ def calculus(der: Any, integ: Any) -> None:
                 thunk(lambda: linear_map_bar(y_bar, integral_matrix(integ, c, m, lbnd, scl, axis), axis)),
                 NoTangent(),
                 thunk(lambda: integral_constants_bar(y_bar, integ, k, m, lbnd, scl, axis)),
-                NotImplementedTangent("the lower bound of an integral of coefficients is not differentiated"),
-                NotImplementedTangent("multiply by scl**m instead of passing a differentiated scl"),
+                NotImplementedTangent(by_bound),
+                NotImplementedTangent(by_scale),
                 NoTangent(),
             )
 
         return y, pullback
 
     @frule(integ)
-    def _(c, m=1, k=[], lbnd=0, scl=1, axis=0, *, c_dot, k_dot):  # noqa: B006
+    def _(c, m=1, k=[], lbnd=0, scl=1, axis=0, *, c_dot, k_dot, lbnd_dot, scl_dot):  # noqa: B006
         y = integ(c, m, k, lbnd, scl, axis)
         part = c_dot * 0.0 if isinstance(c_dot, np.ndarray) is False else integ(c_dot, m, [], lbnd, scl, axis)
+        part = part + lbnd_dot * NotImplementedTangent(by_bound) + scl_dot * NotImplementedTangent(by_scale)
         return y, part + integral_constants_dot(y, integ, k_dot, m, lbnd, scl, axis)
 
 

@@ -24,7 +24,6 @@ from thunkad.runtime.choices import (
     places_of_repetitions,
 )
 from thunkad.runtime.elements import (
-    NO_DEFAULT,
     complex_dot,
     dict_bar,
     dict_dot,
@@ -32,7 +31,6 @@ from thunkad.runtime.elements import (
     elements_dot,
     enumerate_bar,
     enumerate_dot,
-    extremum,
     extremum_bars,
     extremum_dot,
     last_bar,
@@ -198,8 +196,8 @@ def _(iterable, start=0, *, iterable_dot, start_dot):
 
 
 @rrule(max)
-def _(*args, key=None, default=NO_DEFAULT):
-    y = extremum(max, args, key, default)
+def _(*args, key=None):
+    y = max(*args, key=key)
 
     def pullback(y_bar):
         return (thunk(lambda: extremum_bars(y_bar, y, args)),)
@@ -208,14 +206,14 @@ def _(*args, key=None, default=NO_DEFAULT):
 
 
 @frule(max)
-def _(*args, key=None, default=NO_DEFAULT, args_dot):
-    y = extremum(max, args, key, default)
+def _(*args, key=None, args_dot):
+    y = max(*args, key=key)
     return y, extremum_dot(y, args, args_dot)
 
 
 @rrule(min)
-def _(*args, key=None, default=NO_DEFAULT):
-    y = extremum(min, args, key, default)
+def _(*args, key=None):
+    y = min(*args, key=key)
 
     def pullback(y_bar):
         return (thunk(lambda: extremum_bars(y_bar, y, args)),)
@@ -224,9 +222,21 @@ def _(*args, key=None, default=NO_DEFAULT):
 
 
 @frule(min)
-def _(*args, key=None, default=NO_DEFAULT, args_dot):
-    y = extremum(min, args, key, default)
+def _(*args, key=None, args_dot):
+    y = min(*args, key=key)
     return y, extremum_dot(y, args, args_dot)
+
+
+@alternative(max, keywords=("default",))
+def largest(iterable, *, key=None, default):
+    found = list(iterable)
+    return max(found, key=key) if found else default
+
+
+@alternative(min, keywords=("default",))
+def smallest(iterable, *, key=None, default):
+    found = list(iterable)
+    return min(found, key=key) if found else default
 
 
 # ---------------------------------------------------------------- containers

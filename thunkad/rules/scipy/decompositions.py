@@ -103,18 +103,18 @@ def _(a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1, ch
 
 @rrule(linalg.eig)
 def _(a, b=None, left=False, right=True, *, overwrite_a=False, check_finite=True):
-    y = linalg.eig(a, b, left, right, check_finite=check_finite)
+    y = linalg.eig(only_matrix(a, b, left, right), check_finite=check_finite)
 
     def pullback(y_bar):
-        return thunk(lambda: eig_bar(y_bar, y, only_matrix(a, b, left, right))), NoTangent(), NoTangent(), NoTangent()
+        return thunk(lambda: eig_bar(y_bar, y, a)), NoTangent(), NoTangent(), NoTangent()
 
     return y, pullback
 
 
 @frule(linalg.eig)
 def _(a, b=None, left=False, right=True, *, overwrite_a=False, check_finite=True, a_dot):
-    y = linalg.eig(a, b, left, right, check_finite=check_finite)
-    return y, eig_dot(y, only_matrix(a_dot, b, left, right))
+    y = linalg.eig(only_matrix(a, b, left, right), check_finite=check_finite)
+    return y, eig_dot(y, a_dot)
 
 
 @rrule(linalg.eigvals)

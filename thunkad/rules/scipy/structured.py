@@ -10,6 +10,7 @@ from scipy import linalg
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.scipy.decomposition_helpers import solveh_dot, solveh_matrix_bar, solveh_rhs_bar
 from thunkad.rules.scipy.linalg_helpers import matrix_power_bar, matrix_power_dot
+from thunkad.runtime.arrays import is_zero
 from thunkad.tangents import NoTangent, NotImplementedTangent, thunk
 
 
@@ -124,6 +125,9 @@ def tanhm(A):
     return np.linalg.solve(linalg.coshm(A), linalg.sinhm(A))
 
 
+BY_EXPONENT = "write expm(t * logm(A)) for a power with a differentiated exponent"
+
+
 @rrule(linalg.fractional_matrix_power)
 def _(A, t):
     y = linalg.fractional_matrix_power(A, t)
@@ -131,12 +135,14 @@ def _(A, t):
     def pullback(y_bar):
         return (
             thunk(lambda: matrix_power_bar(y_bar, A, t)),
-            NotImplementedTangent("write expm(t * logm(A)) for a power with a differentiated exponent"),
+            NotImplementedTangent(BY_EXPONENT),
         )
 
     return y, pullback
 
 
 @frule(linalg.fractional_matrix_power)
-def _(A, t, *, A_dot):
-    return linalg.fractional_matrix_power(A, t), matrix_power_dot(A, t, A_dot)
+def _(A, t, *, A_dot, t_dot):
+    y = linalg.fractional_matrix_power(A, t)
+    part = A_dot if is_zero(A_dot) else matrix_power_dot(A, t, A_dot)
+    return y, part + t_dot * NotImplementedTangent(BY_EXPONENT)
