@@ -6,6 +6,7 @@ The tangent of a derivative function is that of the function that it is the deri
 from __future__ import annotations
 
 from thunkad.api import grad, value_and_grad
+from thunkad.compiled.surroundings import Surroundings
 from thunkad.derived import (
     checkpoint,
     elementwise_grad,
@@ -115,7 +116,7 @@ def _(x, fn):
     return y, pullback
 
 
-non_differentiable(Watch, Watch.check, WatchCopies.check, watch_copies, handed_over)
+non_differentiable(Watch, Watch.check, WatchCopies.check, watch_copies, handed_over, Surroundings, Surroundings.check)
 
 
 @frule(separate)

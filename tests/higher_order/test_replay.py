@@ -101,3 +101,176 @@ def test_iterators_over_constants_are_gone_through_once_more() -> None:
     found = ad.grad(lambda x: np.sum(ad.grad(inner)(x)))(X)
     np.testing.assert_allclose(found, np.full(3, 2 * 6.0**2 * 3))
     np.testing.assert_allclose(ad.jvp(ad.grad(inner), (X,), (np.ones(3),))[1], np.full(3, 2 * 6.0**2 * 3))
+
+
+# ---------------------------------------------------------------- what it reads must be what it was
+
+SCALE = 2.0
+SCALES = np.array([2.0, 3.0])
+HELD = {"k": [2.0]}
+LOG: list[float] = []
+
+
+class Scaled:
+    factor = 2.0
+
+    def __init__(self) -> None:
+        self.k = 2.0
+
+    def __call__(self, y):
+        return self.k * y**3
+
+
+BOX = Scaled()
+
+
+def with_variable(shared):
+    def scaled(y):
+        return shared[0] * y**3
+
+    return scaled
+
+
+SHARED = [2.0]
+CLOSED = with_variable(SHARED)
+
+
+def by_scalar(y):
+    return SCALE * y**3
+
+
+def by_default(y, scales=SCALES):
+    return scales[0] * y**3
+
+
+def by_callee(y):
+    return by_scalar(y) * 1.0
+
+
+FOUND = [by_scalar]
+
+
+def rebind(name, value=5.0):
+    return lambda: globals().update({name: value})
+
+
+READERS = {
+    "scalar": (by_scalar, rebind("SCALE")),
+    "callee": (by_callee, rebind("SCALE")),
+    "found at run time": (lambda y: FOUND[0](y), rebind("SCALE")),
+    "array in place": (lambda y: SCALES[0] * y**3, lambda: SCALES.fill(5.0)),
+    "array rebound": (lambda y: SCALES[0] * y**3, rebind("SCALES", np.array([5.0, 3.0]))),
+    "item": (lambda y: HELD["k"][0] * y**3, lambda: HELD["k"].insert(0, 5.0)),
+    "attribute": (lambda y: BOX.k * y**3, lambda: setattr(BOX, "k", 5.0)),
+    "attribute of a class": (lambda y: Scaled.factor * y**3, lambda: setattr(Scaled, "factor", 5.0)),
+    "closure": (CLOSED, lambda: SHARED.insert(0, 5.0)),
+    "default": (by_default, lambda: by_default.__defaults__[0].fill(5.0)),
+}
+
+
+@pytest.fixture
+def as_it_was():
+    def restore():
+        globals().update(SCALE=2.0, SCALES=np.array([2.0, 3.0]))
+        HELD["k"][:], SHARED[:], BOX.k, Scaled.factor = [2.0], [2.0], 2.0, 2.0
+        by_default.__defaults__[0][:] = [2.0, 3.0]
+
+    restore()
+    yield
+    restore()
+
+
+@pytest.mark.usefixtures("as_it_was")
+@pytest.mark.parametrize("name", READERS)
+def test_a_pullback_is_refused_when_what_is_read_again_has_changed(name: str) -> None:
+    g, change = READERS[name]
+    inside, again = ad.grad(g), ad.checkpoint(g)
+    pullbacks = ad.vjp(lambda x: inside(x), 1.5)[1], ad.vjp(lambda x: again(x), 1.5)[1]
+    assert [pullback(1.0)[0] for pullback in pullbacks] == [18.0, 13.5]
+    change()
+    for pullback in pullbacks:
+        with pytest.raises(ad.UnsupportedSyntaxError, match="not what it was when it ran first"):
+            pullback(1.0)[0]
+
+
+def changed_by_statement(x):
+    found = ad.grad(by_default)(x)
+    by_default.__defaults__[0][0] = 5.0
+    return found
+
+
+def changed_by_callee(x):
+    found = ad.checkpoint(lambda y: BOX.k * y**3)(x)
+    rename()
+    return found
+
+
+def rename():
+    BOX.k = 5.0
+
+
+def changed_before_the_pullback(x):
+    _, pullback = ad.vjp(CLOSED, x)
+    SHARED[0] = 5.0
+    return pullback(1.0)[0]
+
+
+def changed_by_itself(x):
+    def grown(y):
+        SCALES[0] += 1.0
+        return SCALES[0] * y**3
+
+    return ad.grad(grown)(x)
+
+
+def changed_argument(x):
+    found = ad.grad(BOX)(x)
+    BOX.k = 5.0
+    return found
+
+
+def changed_in_a_checkpointed_loop(x):
+    for _ in ad.checkpointed(range(4)):
+        x = x * SCALES[0]
+    SCALES[0] = 5.0
+    return x
+
+
+@pytest.mark.usefixtures("as_it_was")
+@pytest.mark.parametrize(
+    "f",
+    [changed_by_statement, changed_by_callee, changed_before_the_pullback, changed_by_itself, changed_argument,
+     changed_in_a_checkpointed_loop],
+)  # fmt: skip
+def test_so_is_a_gradient_of_code_that_changes_it(f) -> None:
+    with pytest.raises(ad.UnsupportedSyntaxError, match="not what it was when it ran first"):
+        ad.grad(f)(1.5)
+
+
+@pytest.mark.usefixtures("as_it_was")
+def test_variables_of_its_own_may_change_and_logs_may_grow() -> None:
+    def f(x):
+        k, ks = 2.0, np.array([2.0])
+
+        def scaled(y):
+            LOG.append(1.0)
+            return k * ks[0] * SCALE * y**3
+
+        found = ad.grad(scaled)(x) + ad.checkpoint(scaled)(x)
+        k, ks[0] = 5.0, 7.0
+        return found
+
+    want = 8.0 * (6 * 1.5 + 3 * 1.5**2)
+    np.testing.assert_allclose(ad.grad(f)(1.5), want)
+    np.testing.assert_allclose(ad.vjp(f, 1.5)[1](1.0)[0], want)
+
+
+@pytest.mark.usefixtures("as_it_was")
+def test_gradients_of_code_that_changes_nothing_outside_do_not_look() -> None:
+    def f(x):
+        w = np.array([1.0, 2.0]) * x
+        w -= ad.grad(lambda v: np.sum(v**2 * SCALES))(w)
+        return np.sum(w)
+
+    assert "Surroundings" not in ad.adjoint_source(f, args=(1.5,))
+    np.testing.assert_allclose(ad.grad(f)(1.5), -13.0)

@@ -13,7 +13,7 @@ from thunkad.analysis.constructors import init_of
 from thunkad.analysis.followed import raises_values
 from thunkad.analysis.half_way import stops_half_way
 from thunkad.analysis.sites import Site
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.reach import TooFarError
 from thunkad.ir import nodes as n

@@ -13,7 +13,7 @@ from thunkad.analysis.sites import Resolved
 from thunkad.analysis.sources import Captured
 from thunkad.compiled.binding import signature_of
 from thunkad.compiled.both import three_parts
-from thunkad.compiled.derivations import Derivation, tangent_kind
+from thunkad.compiled.derivation import Derivation, tangent_kind
 from thunkad.compiled.finish import finished
 from thunkad.compiled.load import Slot
 from thunkad.compiled.target import library_call, own_call

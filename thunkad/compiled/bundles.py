@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.analysis.sites import weaken
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.load import Slot
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind
 from thunkad.kinds.observe import kind_of

@@ -1,7 +1,7 @@
 """Derivatives of functions that take derivatives themselves.
 
-A :class:`Derivation` is the function that ``grad(f)``, ``jvp`` or a pullback of ``f`` computes.  Its value is generated
-reverse or forward code; its own derivatives are forward mode over the *pull* of ``f``,
+A :class:`~thunkad.compiled.derivation.Derivation` is the function that ``grad(f)``, ``jvp`` or a pullback of ``f``
+computes.  Its value is generated reverse or forward code; its own derivatives are forward mode over the *pull*,
 
     f_pull(x, w) = f(x), J(x)ᵀ w
 
@@ -22,16 +22,17 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.analysis.aliases import aliases_of, has_memory
+from thunkad.compiled.derivation import Derivation, Made, part_kind, tangent_kind
 from thunkad.compiled.load import Slot, name_of_target, place_of_target
 from thunkad.compiled.pulls import PullBody, pull_body, watching
 from thunkad.compiled.replay import refuse_replay, refuse_surrogates, watched
+from thunkad.compiled.rerun import Look
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.generate import parameters
 from thunkad.forward.inline import pasted, polished
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num, Tuple
-from thunkad.records import record
 from thunkad.runtime.cotangents import dense, entry, project, scalar_seed
 from thunkad.runtime.shadows import keep
 from thunkad.tangents import ZERO
@@ -39,63 +40,6 @@ from thunkad.tangents import ZERO
 KEEP = n.Ref("keep", keep)
 PROJECT, ENTRY, DENSE = n.Ref("project", project), n.Ref("entry", entry), n.Ref("dense", dense)
 SCALAR_SEED, ZERO_REF = n.Ref("scalar_seed", scalar_seed), n.Ref("ZERO", ZERO)
-
-
-#: A parameter, and the place in it if it is a ``*args``.
-Pick = tuple[str, int | None]
-
-
-@record(frozen=True, eq=False)
-class Derivation:
-    """The derivative of ``target`` (a Python function, an IR function, a derivation) as a function of its arguments.
-
-    ``product``: 'grad', 'value_and_grad', 'jvp' (then the tangents of ``picks`` are further parameters), 'pull' (then a
-    cotangent of the value is) or 'checkpoint'.  ``picks``: what is differentiated for, parameters or places inside a
-    ``*args`` parameter.  ``owner``: the Python function whose globals an IR function reads.
-    """
-
-    target: Any
-    owner: Any
-    params: tuple[str, ...]  # of the target
-    product: str
-    picks: tuple[Pick, ...]
-    single: bool = True
-    has_aux: bool = False
-
-    @property
-    def __name__(self) -> str:  # type: ignore[override]
-        return f"{name_of_target(self.target)}_{self.product}"
-
-    def key(self) -> Any:
-        target = self.target.key() if isinstance(self.target, Derivation) else id(self.target)
-        return target, self.product, self.picks, self.single, self.has_aux
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Derivation) and self.key() == other.key()
-
-    def __hash__(self) -> int:
-        return hash(self.key())
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """The parameters that are differentiated for."""
-        return tuple(dict.fromkeys(p for p, _ in self.picks))
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """Those of the derivation: of the target, then tangents or the seed."""
-        names = Names(set(self.params))
-        if self.product == "jvp":
-            return (*self.params, *(names.new(f"{p}_dot") for p, _ in self.picks))
-        return (*self.params, names.new("value_bar")) if self.product == "pull" else self.params
-
-
-@record(frozen=True)
-class Made:
-    """A function that was put together here, in normal form, and the Python function in whose globals it runs."""
-
-    function: n.Function
-    owner: Any
 
 
 class Derivations:
@@ -152,12 +96,12 @@ class Derivations:
         pull = self.pull(d, kinds, demand)
         return self.world.forwarding.slot_for(pull.function, pull.owner, (*kinds[: len(d.params)], seed_kind), moving)
 
-    def whole(self, function: n.Function, *slots: Slot, kinds: tuple[Kind, ...] = ()) -> Made:
+    def whole(self, function: n.Function, *slots: Slot, kinds: tuple[Kind, ...] = (), owner: Any = None) -> Made:
         """``function`` with the code of ``slots`` pasted, as far as all of it runs in the globals of one function.
 
-        ``kinds``: those of its parameters, where they are known.
+        ``kinds``: those of its parameters, where they are known; ``owner``: in whose globals it must run.
         """
-        owners: list[Any] = []
+        owners: list[Any] = [] if owner is None else [owner]
         chosen: dict[int, n.Function | None] = {}
         for slot in slots:
             if slot.owner is None or not owners or slot.owner is owners[0]:
@@ -281,7 +225,7 @@ class Derivations:
             return inner
         if d.product == "jvp":
             return Tuple((inner, tangent_kind(inner)))
-        gradients = tuple(tangent_kind(_part(by_name[p], k)) for p, k in d.picks)
+        gradients = tuple(tangent_kind(part_kind(by_name[p], k)) for p, k in d.picks)
         found: Kind = gradients[0] if d.single and len(gradients) == 1 else Tuple(gradients)
         if d.product == "value_and_grad":
             return Tuple((inner, found))
@@ -324,18 +268,24 @@ class Derivations:
         kept = n.TupleExpr(tuple(as_it_was))
         own = self.value(d, kinds)
         run = n.Assign(value, n.Call(ref(own), tuple(map(n.Name, params))))
+        inner, look = names.new("arguments"), Look(self.world, d, kinds, volatile, names)
+        handed = tuple(map(n.Name, (value, saved, *look.names)))
         forward: list[n.Stmt] = [
             n.Assign(saved, kept),
+            *look.first,
             *watching(run, self.changed(d, kinds), name_of_target(d.target), names),
-            n.Return(n.TupleExpr((n.Name(value), n.TupleExpr((n.Name(value), n.Name(saved)))))),
+            n.Return(n.TupleExpr((n.Name(value), n.TupleExpr(handed)))),
         ]
-        inner = names.new("arguments")
-        reverse: list[n.Stmt] = [n.Unpack((value, inner), n.Name(saved)), n.Unpack(params, n.Name(inner))]
+        reverse: list[n.Stmt] = [
+            n.Unpack((value, inner, *look.names), n.Name(saved)),
+            n.Unpack(params, n.Name(inner)),
+            *look.again,
+        ]
         outputs, slots = self.reverse(d, kinds, demand, names, n.Name(value), n.Name(given), reverse)
         reverse.append(n.Return(outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))))
         return (
-            self.whole(n.Function(forward_name, [n.Param(p) for p in params], forward), own),
-            self.whole(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), *slots),
+            self.whole(n.Function(forward_name, [n.Param(p) for p in params], forward), own, owner=look.owner),
+            self.whole(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), *slots, owner=look.owner),
         )
 
     def again(
@@ -356,21 +306,28 @@ class Derivations:
         as_it_was = n.TupleExpr(tuple(n.Call(KEEP, (n.Name(p),)) if p in volatile else n.Name(p) for p in d.params))
         own = self.value(d, kinds)
         called = ref(own) if own.function is not None else n.Ref(own.__name__, d.target)
+        look = Look(self.world, d, kinds, volatile, names)
+        handed: n.Expr = n.Name(saved)
+        unpacked: list[n.Stmt] = [n.Unpack(d.params, handed)]
+        if look.names:
+            inner = names.new("arguments")
+            unpacked = [n.Unpack((inner, *look.names), handed), n.Unpack(d.params, n.Name(inner)), *look.again]
+            handed = n.TupleExpr(tuple(map(n.Name, (saved, *look.names))))
+        rerun = n.Unpack((value, kept), n.Call(ref(pair.forward), tuple(map(n.Name, d.params))))
         forward: list[n.Stmt] = [
             n.Assign(saved, as_it_was),
+            *look.first,
             n.Assign(value, n.Call(called, tuple(map(n.Name, d.params)))),
-            n.Return(n.TupleExpr((n.Name(value), n.Name(saved)))),
+            n.Return(n.TupleExpr((n.Name(value), handed))),
         ]
         reverse: list[n.Stmt] = [
-            n.Unpack(d.params, n.Name(saved)),
-            n.Unpack((value, kept), n.Call(ref(pair.forward), tuple(map(n.Name, d.params)))),
+            *unpacked,
+            *(watched([rerun], names, d) if unknown else [rerun]),
             n.Return(n.Call(ref(pair.reverse), (n.Name(kept), n.Name(given)))),
         ]
-        if unknown:
-            reverse[1:2] = watched([reverse[1]], names, d)
         return (
-            Made(n.Function(forward_name, [n.Param(p) for p in d.params], forward), None),
-            Made(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), None),
+            Made(n.Function(forward_name, [n.Param(p) for p in d.params], forward), look.owner),
+            Made(n.Function(reverse_name, [n.Param(saved), n.Param(given)], reverse), look.owner),
         )
 
     def plain(self, d: Derivation) -> Slot:
@@ -477,18 +434,3 @@ class Derivations:
 
 def ref(slot: Slot) -> n.Ref:
     return n.Ref(slot.__name__, slot)
-
-
-def _part(kind: Kind, k: int | None) -> Kind:
-    if k is None:
-        return kind
-    return kind.items[k] if isinstance(kind, Tuple) else UNKNOWN
-
-
-def tangent_kind(kind: Kind) -> Kind:
-    if isinstance(kind, Num):
-        field = "real" if kind.is_real else kind.field
-        return Num("scalar" if kind.form == "python" else kind.form, field, kind.ndim)
-    if isinstance(kind, Tuple):
-        return Tuple(tuple(map(tangent_kind, kind.items)))
-    return UNKNOWN

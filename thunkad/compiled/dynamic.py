@@ -219,7 +219,7 @@ class Pull:
             message, hint = no_rule_message(fn)
             raise NoRuleError(message, hint=hint)
         if is_nested(fn):
-            if self.kept:
+            if self.kept or self.world.outlives:
                 fn, args, kwargs = held((fn, args, kwargs))
             return self.world.derivatives.pull(fn, args, kwargs)
         if hasattr(fn, "__thunkad_map__"):

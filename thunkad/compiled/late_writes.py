@@ -47,6 +47,7 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
         return False
     search = _Search()
     kinds = tuple(kinds)
+    world.began_with = fn, kinds
     world.shared, world.own_operators = find_shared(fn, kinds)
     world.begun, world.writes_late = True, search.reaches(fn, kinds) or bool(world.shared)
     world.suspends, world.computed = search.suspends, frozenset(search.computed)

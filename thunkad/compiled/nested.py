@@ -14,7 +14,7 @@ from typing import Any
 
 from thunkad.analysis.binding import as_operand
 from thunkad.analysis.sites import Site
-from thunkad.compiled.derivations import Derivation, Pick
+from thunkad.compiled.derivation import Derivation, Pick
 from thunkad.compiled.target import target_of
 from thunkad.errors import ArgumentError
 from thunkad.ir import nodes as n

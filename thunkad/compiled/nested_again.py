@@ -23,7 +23,7 @@ from thunkad.compiled.bundles import (
     unpacked,
     values,
 )
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.nested import Bound, by_call
 from thunkad.compiled.own_classes import operator_methods
 from thunkad.compiled.pull_nested import (

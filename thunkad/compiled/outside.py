@@ -8,7 +8,7 @@ from typing import Any
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.outside import Traffic, traffic
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.source.names import lookup

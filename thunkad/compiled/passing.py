@@ -7,7 +7,7 @@ from typing import Any
 
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.load import place_of_target
 from thunkad.compiled.variables import Shared, shared_names
@@ -46,7 +46,9 @@ class Passing:
     def __init__(self, early: Passing | None) -> None:
         self.shared: tuple[Shared, ...] = () if early is None else early.shared
         self.own_operators: bool = early is not None and early.own_operators
-        self.is_late = early is not None
+        self.is_late, self.early = early is not None, early
+        self.began_with: Any = None  # the function that is differentiated, with the kinds of its arguments
+        self.changes: bool | None = None  # see thunkad.compiled.rerun.changes_outside
         self._touching: dict[Any, bool] = {}
         self._spelled: dict[Any, SharedNames] = {}
 

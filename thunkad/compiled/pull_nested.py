@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.nested import Binder, Bound, by_call, fixed_dots, keyword_dots
+from thunkad.compiled.rerun import Around
 from thunkad.errors import ArgumentError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
@@ -34,6 +35,8 @@ class NestedPullback(Holding):
 
     def __init__(self, nested: Nested, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.nested, self.f, self.args, self.kwargs = nested, f, args, kwargs
+        bound = nested.binder.bind(f, args, kwargs)
+        self.around = Around(Derivation(bound.target, bound.owner, bound.names, "pull", ()))
 
     def __call__(self, value_bar: Any) -> Any:
         d, bound = self.nested.of_pullback(self)
@@ -46,6 +49,7 @@ class NestedMap(NestedPullback):
     """The map that ``linearize`` returns inside differentiated code: a function of tangents and of the arguments."""
 
     def __call__(self, *tangents: Any) -> Any:
+        self.around.check()
         return PUBLIC["jvp"](self.f, self.args, tangents)[1]
 
 
@@ -69,6 +73,7 @@ class Nested:
             return held(given) if self.world.derivations.changed(d, tuple(map(kind_of, bound.values))) else given
 
     def of_pullback(self, pullback: NestedPullback) -> tuple[Derivation, Bound]:
+        pullback.around.check()
         bound = self.binder.bind(pullback.f, pullback.args, pullback.kwargs)
         by_name = dict(zip(bound.names, bound.values))
         values = [by_name[p] if k is None else by_name[p][k] for p, k in bound.own]
@@ -173,6 +178,7 @@ class Nested:
         return Derivation(bound.target, bound.owner, bound.names, "jvp", wanted, False), bound, moving
 
     def pull_of_map(self, fn: NestedMap, tangents: tuple[Any, ...]) -> Any:
+        fn.around.check()
         (_, value), back = self.pull_jvp(fn.f, fn.args, tangents)
 
         def pullback(value_bar: Any) -> Any:
@@ -361,6 +367,7 @@ def vjp_cotangents(of_value: Any, pullback_bar: Any, aux: bool, args: Any, kwarg
 
 def map_call(fn: Any, fn_dot: Any, tangents: Any, dots: Any) -> Any:
     """The arguments of ``jvp`` that a call of the map ``fn`` stands for, and their tangents."""
+    fn.around.check()
     return (fn.f, fn.args, tangents), (entry(fn_dot, "f"), entry(fn_dot, "args"), dots)
 
 

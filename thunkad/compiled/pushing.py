@@ -9,7 +9,7 @@ from thunkad.analysis.followed import shows_exceptions
 from thunkad.analysis.resolve import resolve
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, hoist
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.late_writes import look_ahead
 from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target

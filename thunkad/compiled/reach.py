@@ -40,11 +40,11 @@ class TooFarError(Exception):
 def is_foreign(fn: Any) -> bool:
     """Whether a Python function belongs to the standard library or to an installed package."""
     code = getattr(fn, "__code__", None)
-    return code is not None and _is_foreign(code.co_filename)
+    return code is not None and is_foreign_file(code.co_filename)
 
 
 @functools.cache
-def _is_foreign(filename: str) -> bool:
+def is_foreign_file(filename: str) -> bool:
     if filename.startswith(_OWN):
         return False
     if filename.startswith(("<frozen", *_STDLIB)):

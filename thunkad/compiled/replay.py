@@ -51,13 +51,18 @@ def refuse_replay(world: Any, d: Any, kinds: Any) -> bool:
 
 def watched(rerun: list[n.Stmt], names: Names, d: Any) -> list[n.Stmt]:
     """Statements that run the function of ``d`` again, between looks at the random numbers that are drawn meanwhile."""
-    states, place = names.new("random_states"), place_of_target(d.target)
-    where = "a function" if place is None else f"the function at line {place.line} of {basename(place.filename)}"
+    states = names.new("random_states")
     return [
         n.Assign(states, n.Call(STATES), site=EFFECT),
         *rerun,
-        n.Effect(n.Call(REFUSE_DRAWS, (n.Name(states), n.Const(where))), site=EFFECT),
+        n.Effect(n.Call(REFUSE_DRAWS, (n.Name(states), n.Const(where(d)))), site=EFFECT),
     ]
+
+
+def where(d: Any) -> str:
+    """The function of a derivation, in a message."""
+    place = place_of_target(d.target)
+    return "a function" if place is None else f"the function at line {place.line} of {basename(place.filename)}"
 
 
 class Draws:

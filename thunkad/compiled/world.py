@@ -27,7 +27,8 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import OUTSIDE_DATA, Captured, hoist, sources
 from thunkad.compiled.assigned_globals import AssignedGlobals
 from thunkad.compiled.attempts import Attempts
-from thunkad.compiled.derivations import Derivation, Derivations
+from thunkad.compiled.derivation import Derivation
+from thunkad.compiled.derivations import Derivations
 from thunkad.compiled.forms import normal_form, remember_made
 from thunkad.compiled.late_writes import look_ahead
 from thunkad.compiled.library_calls import library_site
@@ -76,8 +77,7 @@ class World(Attempts, Passing, Lookups):
         self._result_kinds: dict[Any, Kind | None] = {}
         self._mutated: dict[Any, frozenset[str]] = {}
         self.captured: Captured | None = None if early is None else early.captured
-        # Reverse code runs when the call is long over.
-        self.outlives: bool = early is not None and early.outlives
+        self.outlives: bool = early is not None and early.outlives  # reverse code runs when the call is long over
         self._reads_captured: dict[Any, bool] = {}
         self.reach = Reach()
         self.lifted: weakref.WeakKeyDictionary[Any, tuple[n.Function, Any]]

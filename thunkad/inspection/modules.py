@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.dynamic import Pull
 from thunkad.compiled.load import Slot
 from thunkad.compiled.printed import (

@@ -14,7 +14,7 @@ from thunkad.adjoint.inline import bind_rule
 from thunkad.analysis.activity import active_names
 from thunkad.analysis.sites import Resolved, Site, path_of
 from thunkad.compiled.build import Key, resolved_for
-from thunkad.compiled.derivations import Derivation
+from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.root import Root
 from thunkad.compiled.world import World
 from thunkad.errors import RuleError, ThunkadError

@@ -11,6 +11,7 @@ import numpy as np
 from thunkad.records import replace
 from thunkad.runtime.dots import has_fields
 from thunkad.runtime.marks import MARK, derivative_of
+from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import Tangent
 
 
@@ -43,7 +44,7 @@ def _copied(x: Any, seen: dict[int, Any]) -> Any:
     if spec is not None:
         inner = held(spec.f, seen)
         return x if inner is spec.f else _derivative(replace(spec, f=inner))
-    if has_fields(x) and isinstance(getattr(x, "__dict__", None), dict) and type(x).__module__ != "builtins":
+    if has_fields(x) and type(x).__module__ != "builtins":
         return _object(x, seen)
     return x
 
@@ -63,5 +64,10 @@ def _object(x: Any, seen: dict[int, Any]) -> Any:
         made = object.__new__(type(x))
     except TypeError:
         return x
-    made.__dict__.update((k, held(v, seen)) for k, v in x.__dict__.items())
+    own = getattr(x, "__dict__", {})
+    for name, value in fields_of(x).items():
+        if name in own:
+            made.__dict__[name] = held(value, seen)
+        elif not name.startswith("__"):
+            object.__setattr__(made, name, held(value, seen))
     return made

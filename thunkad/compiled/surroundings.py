@@ -1,0 +1,239 @@
+"""What a function that is run again finds around it: looked at when it runs, compared before it runs once more.
+
+A derivative inside differentiated code and a checkpoint run their function again in the reverse sweep.  By then global
+variables, what they hold, default values or attributes may have changed, and the second run would be that of another
+function.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import sys
+import types
+import weakref
+from typing import Any
+
+import numpy as np
+
+from thunkad.analysis.readings import readings
+from thunkad.compiled.forms import normal_form
+from thunkad.compiled.reach import is_foreign_file
+from thunkad.errors import UnsupportedSyntaxError
+from thunkad.rules.entry import NON_DIFFERENTIABLE
+from thunkad.rules.table import TABLE
+from thunkad.runtime.containers import SEQUENCES
+from thunkad.runtime.marks import derivative_of
+from thunkad.runtime.shadows import fields_of
+from thunkad.source.names import lookup
+from thunkad.source.origin import module_of
+
+_PLAIN = (float, int, bool, complex, str, bytes, type(None), range, type(Ellipsis), type(NotImplemented))
+_IN_FULL = 4096  # bytes of an array that are kept as they are; of more the digest
+_LIBRARIES = {"thunkad", "numpy", *sys.stdlib_module_names} - {"__main__"}
+_plans: weakref.WeakKeyDictionary[types.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+class Surroundings:
+    """What is ``given`` by name (``"name.attribute"`` for that attribute of the value) as it is now, to any depth."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.before = {name: described(name, value) for name, value in given.items()}
+
+    def check(self, given: dict[str, Any], where: str) -> None:
+        """Refuse to run the function that ``where`` names again if something has changed."""
+        for name, value in given.items():
+            if described(name, value) != self.before[name]:
+                raise UnsupportedSyntaxError(
+                    f"{where} has to be run again for its derivative (it is in a checkpoint, or a derivative of it is "
+                    f"differentiated), and {name!r}, which it reads, is not what it was when it ran first",
+                    hint="pass it a copy of that as an argument, or change it after the derivative has been computed",
+                )
+
+
+def described(name: str, value: Any) -> Any:
+    """What ``value``, or that attribute of it, is and holds; equal to another description if these do not differ."""
+    return _Description().of(_at(value, name))
+
+
+def holds_data(name: str, value: Any) -> bool:
+    """Whether there is anything in it, or in what functions read that it leads to, that may change."""
+    found, description = _at(value, name), _Description()
+    if not _only_notes(name, found):
+        description.of(found)
+    return description.data
+
+
+def free_value(fn: types.FunctionType, name: str) -> Any:
+    """What the first part of a dotted name stands for in ``fn``; raises ``KeyError``."""
+    return lookup(fn, name.removesuffix("()").partition(".")[0])
+
+
+def _only_notes(name: str, value: Any) -> bool:
+    """Whether ``value`` is called for nothing but its effect, and declared to have nothing to do with derivatives."""
+    if not (name.endswith("()") and isinstance(value, types.FunctionType)):
+        return False
+    return any(entry.kind == NON_DIFFERENTIABLE for entry in TABLE.pending(value))
+
+
+def read_by(fn: types.FunctionType) -> tuple[str, ...]:
+    """What a Python function reads from outside."""
+    code = fn.__code__
+    if code not in _plans:
+        try:
+            _plans[code] = readings(normal_form(fn))
+        except Exception:
+            _plans[code] = (*code.co_names, *code.co_freevars)  # what is wrong with it is said where it is looked into
+    return _plans[code]
+
+
+def _at(value: Any, path: str) -> Any:
+    """What the attributes in ``path`` lead to from ``value``; as far as that can be told without running anything."""
+    for name in path.removesuffix("()").split(".")[1:]:
+        if isinstance(value, types.ModuleType):
+            found = vars(value).get(name, value)
+        elif isinstance(value, (np.ndarray, types.FunctionType)):
+            found = value
+        else:
+            fields = {} if isinstance(value, type) else fields_of(value)
+            found = fields[name] if name in fields else inspect.getattr_static(value, name, value)
+            if name not in fields and (callable(found) or hasattr(type(found), "__get__")):
+                found = value  # a method or a property, which may read anything of it
+        if found is value:
+            break
+        value = found
+    return value
+
+
+class _Same:
+    """An object of which nothing is known but which one it is."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.x is other.x
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Description:
+    def __init__(self) -> None:
+        self.seen: dict[int, tuple[int, Any]] = {}
+        self.data = False
+
+    def of(self, x: Any) -> Any:
+        if type(x) in _PLAIN:
+            self.data = True
+            return type(x), x
+        if id(x) in self.seen:
+            return "again", self.seen[id(x)][0]
+        self.seen[id(x)] = len(self.seen), x
+        if isinstance(x, (types.FunctionType, types.MethodType, types.BuiltinMethodType, functools.partial, type)):
+            return self.code(x)
+        if isinstance(x, types.ModuleType) or (callable(x) and is_library(x)):
+            return _Same(x)
+        self.data = True
+        if isinstance(x, np.ndarray):
+            return self.array(x)
+        if isinstance(x, np.generic):
+            return x.dtype.str, x.tobytes()
+        if isinstance(x, SEQUENCES):
+            return type(x), self.all(x), *((self.fields(x),) if type(x) not in SEQUENCES else ())
+        if isinstance(x, dict):
+            return type(x), self.all(x), self.all(x.values())
+        if isinstance(x, (set, frozenset)):
+            return type(x), frozenset(x)
+        if isinstance(x, types.CellType):
+            return self.cell(x)
+        if isinstance(x, (property, staticmethod, classmethod)):
+            return type(x), self.all(f for f in _functions_in(x) if f is not None)
+        if is_library(type(x)):
+            return _Same(x), *((self.of(x.__wrapped__),) if hasattr(x, "__wrapped__") else ())
+        return self.of(type(x)), self.fields(x)
+
+    def all(self, items: Any) -> Any:
+        items = tuple(items)
+        if all(type(x) is float for x in items):
+            self.data = True
+            return items
+        return tuple(map(self.of, items))
+
+    def array(self, x: np.ndarray) -> Any:
+        if x.dtype.hasobject:
+            return x.shape, self.all(x.flat)
+        whole = x.tobytes() if x.nbytes <= _IN_FULL else hashlib.blake2b(np.ascontiguousarray(x)).digest()
+        return x.dtype.str, x.shape, whole
+
+    def code(self, x: Any) -> Any:
+        if isinstance(x, types.MethodType):
+            return self.of(x.__func__), self.of(x.__self__)
+        if isinstance(x, functools.partial):
+            return self.of(x.func), self.all(x.args), tuple(x.keywords), self.all(x.keywords.values())
+        if isinstance(x, types.FunctionType):
+            return self.function(x)
+        if isinstance(x, types.BuiltinMethodType):
+            owner = x.__self__
+            return x.__name__, _Same(x) if owner is None or isinstance(owner, types.ModuleType) else self.of(owner)
+        return self.cls(x)
+
+    def function(self, fn: types.FunctionType) -> Any:
+        spec = derivative_of(fn)
+        if spec is not None:
+            return spec.product, spec.argnums, spec.argnames, self.of(spec.f)
+        if is_library(fn):
+            return _Same(fn), *((self.of(fn.__wrapped__),) if hasattr(fn, "__wrapped__") else ())
+        read = []
+        for name in read_by(fn):
+            try:
+                value = free_value(fn, name)
+            except KeyError:
+                continue
+            if value is fn or (isinstance(value, types.ModuleType) and is_library(value)):
+                continue
+            found = _at(value, name)
+            if not _only_notes(name, found):
+                read.append((name, self.of(found)))
+        defaults = self.all(fn.__defaults__ or ()), self.all((fn.__kwdefaults__ or {}).values())
+        return fn.__code__, defaults, tuple(read)
+
+    def cls(self, cls: type) -> Any:
+        if is_library(cls):
+            return _Same(cls)
+        held = {}
+        for base in cls.__mro__:
+            if not is_library(base):
+                held.update({(base, name): v for name, v in vars(base).items() if not _is_internal(name, v)})
+        return _Same(cls), tuple(name for _, name in held), self.all(held.values())
+
+    def cell(self, cell: types.CellType) -> Any:
+        try:
+            return (self.of(cell.cell_contents),)
+        except ValueError:
+            return ()  # it is empty
+
+    def fields(self, x: Any) -> Any:
+        fields = fields_of(x)
+        for name in tuple(fields):  # what is only remembered of what it holds
+            if isinstance(inspect.getattr_static(type(x), name, None), functools.cached_property):
+                del fields[name]
+        return tuple(fields), self.all(fields.values())
+
+
+def is_library(x: Any) -> bool:
+    """Whether a function, a class or a module is not of the user's own."""
+    name = x.__name__ if isinstance(x, types.ModuleType) else module_of(x)
+    if name.partition(".")[0] in _LIBRARIES:
+        return True
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is not None and is_foreign_file(file)
+
+
+def _functions_in(x: Any) -> tuple[Any, ...]:
+    return (x.fget, x.fset, x.fdel) if isinstance(x, property) else (x.__func__,)
+
+
+def _is_internal(name: str, value: Any) -> bool:
+    written = isinstance(value, (types.FunctionType, property, staticmethod, classmethod))
+    return not written and (name.startswith("__") or hasattr(type(value), "__get__") or name == "_abc_impl")
