@@ -94,9 +94,9 @@ class NotImplementedDerivativeError(ThunkadError, NotImplementedError):
 
 
 class KeptValueWarning(UserWarning):
-    """A variable that outlives the call was read, but not assigned, by a function that is differentiated.
+    """A function that is differentiated has read what an earlier call has left in a variable, container or object.
 
-    What an earlier call has left there counts as a constant, which is wrong if it is a memo.
+    That counts as a constant, which is wrong if it is a memo.
     """
 
 

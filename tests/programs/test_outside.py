@@ -76,3 +76,34 @@ def test_what_is_left_behind_is_the_plain_function_s() -> None:
     ad.grad(f)(3.0)
     assert f.__globals__["LOG"] == [9.0]
     assert np.isclose(ad.value_and_grad(f)(3.0)[1], 6.0)
+
+
+# What the function reads is found in some other way than by its name: the second call with the same argument is warned of.
+HIDDEN = {
+    "factory": "from dataclasses import dataclass, field\nG = {}\n@dataclass\nclass C:\n a: float\n memo: dict = field(default_factory=lambda: G)\n def sq(self):\n  if self.a not in self.memo: self.memo[self.a] = self.a * self.a\n  return self.memo[self.a]\ndef f(x): return C(x).sq() * x",
+    "init_by_a_method": "G = {}\nclass C:\n def __init__(self, a): self.a, self.memo = a, self.store()\n def store(self): return G\n def sq(self):\n  if self.a not in self.memo: self.memo[self.a] = [self.a * self.a]\n  return self.memo[self.a][0]\ndef f(x): return C(x).sq() * x",
+    "default_of_the_function": "def f(x, memo={}):\n if x not in memo: memo[x] = x * x\n return memo[x] * x",
+    "layers": "class L:\n def __init__(self): self.memo = {}\n def __call__(self, x):\n  if x not in self.memo: self.memo[x] = x * x\n  return self.memo[x]\nclass N:\n def __init__(self): self.layers = [L()]\n def __call__(self, x):\n  y = x\n  for l in self.layers: y = l(y)\n  return y * x\nnet = N()\ndef f(x): return net(x)",
+    "local_container": "G = {}\ndef f(x):\n held = []\n held.append(G)\n if x not in held[0]: held[0].update({x: x * x})\n return sum(held[0].values()) * x",
+    "object": "class S: last = value = None\nclass B:\n def __init__(self, s): self.s = s\ns = S()\ndef f(x):\n b = B(s)\n if b.s.last is None:\n  b.s.last = True\n  b.s.value = x\n  b.s.value *= x\n return b.s.value * x",
+    "generator": "G = {}\ndef stores(): yield G\ndef f(x):\n y = x\n for m in stores():\n  if x not in m: m[x] = x * x\n  y = y * m[x]\n return y",
+    "method": "class K:\n def __init__(self): self.memo = {}\n def cube(self, x):\n  if x not in self.memo: self.memo[x] = x * x\n  return self.memo[x] * x\nf = K().cube",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_an_earlier_call_has_left_is_warned_of(name: str) -> None:
+    takes = [lambda f: ad.grad(f)(1.5), lambda f: ad.vjp(f, 1.5)[1](1.0)[0]]
+    takes += [lambda f: ad.jvp(f, (1.5,), (1.0,))[1]] * (name not in ("layers", "local_container", "generator"))
+    for take in takes:
+        f = Program(HIDDEN[name], ()).build()
+        assert np.isclose(take(f), 6.75)  # cold, without a warning
+        with pytest.warns(ad.KeptValueWarning, match=r"<program.*line \d+\) reads what an earlier call"):
+            take(f)
+
+
+def test_what_is_put_there_before_it_is_read_is_no_memo() -> None:
+    text = "class L:\n def __call__(self, x):\n  self.x = x\n  self.seen = [x]\n  self.y = self.x * self.seen[0]\n  return self.y\nclass N:\n def __init__(self): self.layers = [L(), L()]\n def __call__(self, x):\n  for l in self.layers: x = l(x)\n  return self.layers[0].y * x\nnet = N()\ndef f(x): return net(x)"
+    f = Program(text, ()).build()
+    for _ in range(3):
+        assert np.isclose(ad.grad(f)(1.5), 6 * 1.5**5)

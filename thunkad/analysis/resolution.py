@@ -445,9 +445,12 @@ class Run(CallSites):
         """The kind of ``value.name`` where ``value`` is of kind ``base``."""
         if isinstance(base, Known):
             try:
-                return kind_of(self.context.attribute_value(self.owner, path_of(e), base.value, e.name))
+                found = self.context.attribute_value(self.owner, path_of(e), base.value, e.name)
             except AttributeError:
                 return UNKNOWN
+            if e.name in self.context.set_names and isinstance(base.value, type) and not callable(found):
+                return UNKNOWN  # it may be set meanwhile
+            return kind_of(found)
         if isinstance(base, Instance):
             own = {**dict(base.fields), "__class__": Known(base.cls)}
             if e.name in own:

@@ -24,9 +24,10 @@ from thunkad.forward.lanes import in_lanes
 from thunkad.forward.linear import halves
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, Kind, Num
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num
 from thunkad.pipeline import reached
 from thunkad.records import field, record, replace
+from thunkad.runtime.left_behind import beginning
 from thunkad.runtime.marks import derivative_of
 
 
@@ -108,7 +109,7 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
     if key.places is not None:
         return build_captured(fn, world, key, key.places)
     world.outlives = key.product == "vjp"
-    resolved = resolved_for(fn, world, key)
+    resolved = noted(resolved_for(fn, world, key), world, key)
     owner = resolved.owner
     # what vjp keeps for its pullback must survive that the caller changes the arguments or the value meanwhile
     sharing = Sharing(volatile=names_outside(resolved)) if key.product == "vjp" else NOTHING_SHARED
@@ -126,13 +127,13 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         function, owner = whole(function, world, key.kinds)
     slot = Slot(function.name, function)
     (call,) = world.load([function], [slot], owner, nest)
-    return Specialization(call, function, key, world)
+    return Specialization(begun(call, resolved, world, key), function, key, world)
 
 
 def build_captured(fn: Any, world: World, key: Key, places: Captured) -> Specialization:
     """Compile two halves of which the reverse one collects cotangents by identity."""
     world.captured = places
-    resolved = world.analysis(fn, key.kinds)
+    resolved = noted(world.analysis(fn, key.kinds), world, key)
     sharing = Sharing(volatile=names_outside(resolved)) if places.volatile else NOTHING_SHARED
     generator = Generator(resolved, world, world.is_pure, sharing=sharing)
     base = resolved.function.name
@@ -145,16 +146,40 @@ def build_captured(fn: Any, world: World, key: Key, places: Captured) -> Special
             "make a new object or array instead",
         )
     call, linear = world.load(functions, list(map(Slot, names, functions)), fn)
-    return Specialization(call, functions[0], key, world, linear)
+    return Specialization(begun(call, resolved, world, key), functions[0], key, world, linear)
 
 
 def build_both(fn: Any, world: World, key: Key) -> Specialization:
     """Compile a pullback and a linear map that share one run."""
     world.outlives = True
-    resolved = resolved_for(fn, world, key)
+    resolved = noted(resolved_for(fn, world, key), world, key)
     parts = three_parts(world, resolved, key.kinds, key.wanted, names_outside(resolved))
     call, linear, reverse = world.load(parts, [Slot(part.name, part) for part in parts], resolved.owner)
+    call = begun(call, resolved, world, key)
     return Specialization(call, parts[0], key, world, linear, parts[1], resolved.owner, reverse=reverse)
+
+
+def noted(resolved: Resolved, world: World, key: Key) -> Resolved:
+    """``resolved``, the function that is differentiated, with what tells of values that earlier calls have left behind.
+
+    An object that is not differentiated, such as that of a bound method, lives on as one from outside does.
+    """
+    kinds = zip(resolved.function.params, key.kinds)
+    world.keeps |= world.stores and any(isinstance(k, Instance) and p.name not in key.wanted for p, k in kinds)
+    return world.noted(resolved, key.wanted)
+
+
+def begun(call: Callable[..., Any], resolved: Resolved, world: World, key: Key) -> Callable[..., Any]:
+    """``call`` as one that tells what it leaves behind from what earlier ones have, where the program needs that.
+
+    What is in the arguments that are differentiated, and in containers that the user passes, is given anew.
+    """
+    if not world.keeps:
+        return call
+    kinds = enumerate(zip(resolved.function.params, key.kinds))
+    return beginning(
+        call, (k for k, (p, kind) in kinds if p.name in key.wanted or not (isinstance(kind, Instance) or p.has_default))
+    )
 
 
 def whole(function: n.Function, world: World, kinds: tuple[Kind, ...]) -> tuple[n.Function, Any]:
@@ -182,13 +207,14 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
     resolved = forwarding.analysis(target, owner, key.kinds)
     if isinstance(target, types.FunctionType):
         forwarding.differentiated(resolved, key.wanted)
+    resolved = noted(resolved, world, key)
     if key.product == "linearize":
         names = f"{resolved.function.name}_primal", f"{resolved.function.name}_linear"
         # arrays among the arguments are copies already
         objects = tuple(p.name for p, k in zip(resolved.function.params, key.kinds) if not isinstance(k, Num))
         both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True, volatile=objects)
         call, linear = world.load(list(both), list(map(Slot, names, both)), owner)
-        return Specialization(call, both[0], key, world, linear, both[1], owner)
+        return Specialization(begun(call, resolved, world, key), both[0], key, world, linear, both[1], owner)
     name = f"{resolved.function.name}_jvp"
     only_tangent = key.product == "tangent"
     function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, True, only_tangent=only_tangent)
@@ -199,7 +225,7 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
         function, owner = made.function, made.owner
         function = finished(world, function, owner, dict(zip((p.name for p in function.params), kinds)))
     (call,) = world.load([function], [Slot(name, function)], owner)
-    return Specialization(call, function, key, world)
+    return Specialization(begun(call, resolved, world, key), function, key, world)
 
 
 def kinds_of_parameters(function: n.Function, key: Key) -> dict[str, Kind]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from thunkad.analysis.stand_ins import MANAGING
 from thunkad.compiled.forms import normal_form
+from thunkad.compiled.keeping import Keeping
 from thunkad.compiled.variables import find_shared
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -53,6 +54,8 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
     world.suspends, world.computed = search.suspends, frozenset(search.computed)
     world.busy, world.members = frozenset(search.busy), None if search.anything else frozenset(search.members)
     world.raises_unseen = search.raises_unseen
+    world.set_names = frozenset(search.set_names)
+    world.stores, world.keeps = search.keeping.stores, search.keeping.keeps
     return True
 
 
@@ -66,6 +69,8 @@ class _Search:
         self.called: set[int] = set()  # generator functions that are called by their names
         self.computed: set[str] = set()  # names of attributes that are code, in the classes that are reached
         self.members: set[str] = set()  # names of all that these classes have
+        self.set_names: set[str] = set()  # names of the attributes that are set
+        self.keeping = Keeping()
         self.anything = False  # whether there may be objects of any class
         self.busy: set[str] = set()  # names of functions and methods that change what they are given
         self.calls: dict[str, set[str]] = {}  # what functions and methods of a name call by name
@@ -83,7 +88,7 @@ class _Search:
             self.seen[id(value)] = value
             writes = self.one(value, value is not fn) or writes
         if self.left:
-            self.anything = True
+            self.anything = self.keeping.anything = True
             self.computed.update(_CALLED_UNSEEN)
             self.busy.update(_CALLED_UNSEEN)
         while more := {name for name, called in self.calls.items() if called & self.busy} - self.busy:
@@ -117,6 +122,7 @@ class _Search:
 
         ``passed``: it may be called where nobody foresees it.
         """
+        self.keeping.value(value)
         if isinstance(value, types.FunctionType):
             return not _is_foreign(value) and self.function(value, passed)
         if isinstance(value, type):
@@ -127,7 +133,8 @@ class _Search:
                 self.computed.update(m for m in _CALLED_UNSEEN if isinstance(vars(value).get(m), types.FunctionType))
                 self.raises_unseen |= any(_raises_unseen(name, v) for name, v in vars(value).items())
                 makers = {id(vars(value).get(name)) for name in ("__init__", "__new__", "__post_init__")}
-                self.left += [*value.__bases__, *(v for v in vars(value).values() if id(v) not in makers)]
+                self.left += [*value.__bases__, *(v for k, v in vars(value).items() if _is_member(k, v, makers))]
+                self.left += [f.default_factory for f in vars(value).get("__dataclass_fields__", {}).values()]
                 # What makes an object fills it, and may make others.
                 writing = [self.maker(v) for v in vars(value).values() if id(v) in makers]
                 return any(writing)
@@ -146,15 +153,18 @@ class _Search:
         return False
 
     def maker(self, value: Any) -> bool:
-        return isinstance(value, types.FunctionType) and self.function(value, False)
+        value = value.__func__ if isinstance(value, staticmethod) else value  # __new__ is one
+        return isinstance(value, types.FunctionType) and self.function(value, False, makes=True)
 
-    def function(self, fn: Any, passed: bool) -> bool:
+    def function(self, fn: Any, passed: bool, makes: bool = False) -> bool:
+        self.keeping.defaults(fn)
         if fn.__code__ is MANAGING:
             return False  # it is not looked into
         try:
             form = normal_form(fn)
         except Exception:
             return False  # what is wrong with it is said where it is called
+        self.keeping.function(form, fn, makes)
         self.suspends |= inspect.isgeneratorfunction(fn) and id(fn) not in self.called
         writes, closes = writes_given(form), self.body(form, fn)
         if writes or closes or inspect.isgeneratorfunction(fn):
@@ -171,6 +181,8 @@ class _Search:
             return True
         for s in walk.statements(function.body):
             self.calling(s, owner)
+            if type(s) in (n.Store, n.Update) and type(s.target) is n.Attr:  # type: ignore[attr-defined]
+                self.set_names.add(s.target.name)  # type: ignore[attr-defined]
             for e in walk.parts(*walk.expressions(s)):
                 if type(e) is n.Closure and makes_generator(e.function):
                     self.suspends = True
@@ -203,6 +215,11 @@ class _Search:
                 self.left.append(getattr(value, e.name, None))
         elif not isinstance(value, types.BuiltinFunctionType):
             self.left.append(value)
+
+
+def _is_member(name: str, value: Any, makers: set[int]) -> bool:
+    """Whether a program can reach what a class holds under this name without making an object."""
+    return id(value) not in makers and not (name.startswith("__") and isinstance(value, dict))
 
 
 def rebinds_captured(body: list[n.Stmt]) -> bool:

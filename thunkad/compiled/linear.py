@@ -17,6 +17,7 @@ from thunkad.analysis.randomness import draws_numbers
 from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
+from thunkad.compiled.own_classes import is_operator_of_own, operator_methods
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.push import Push
 from thunkad.compiled.replay import check_same
@@ -61,6 +62,9 @@ class LinearCalls:
         decision = self.forwarding.world.late_lookup(fn, args, kwargs, FRULE) if is_hashable(fn) else None
         if decision is not None and decision.how == "alternative":
             return self.function(decision.entry.function, args, kwargs)
+        missing = operator_methods(fn, args)[0] if is_operator_of_own(fn, args) and not kwargs else None
+        if missing is not None:  # a method that fills its object must not run again
+            return self.whole(missing, args, kwargs)
         ruled = decision is not None and decision.how in ("rule", "constant")
         if not ruled and not is_nested(fn) and not is_by_fields(fn):
             if isinstance(fn, types.FunctionType):

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from thunkad.analysis.constructors import init_of
+from thunkad.analysis.left_behind import noting
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.forms import normal_form
@@ -49,8 +50,16 @@ class Passing:
         self.is_late, self.early = early is not None, early
         self.began_with: Any = None  # the function that is differentiated, with the kinds of its arguments
         self.changes: bool | None = None  # see thunkad.compiled.rerun.changes_outside
+        self.set_names: frozenset[str] = frozenset() if early is None else early.set_names
+        # Whether values may be left in objects that outlive a call: nothing is put into any, or none is known of.
+        self.stores: bool = early is not None and early.stores
+        self.keeps: bool = early is not None and early.keeps
         self._touching: dict[Any, bool] = {}
         self._spelled: dict[Any, SharedNames] = {}
+
+    def noted(self, resolved: Resolved, wanted: tuple[str, ...]) -> Resolved:
+        """``resolved``, with what tells of values that an earlier call has left behind."""
+        return noting(resolved, wanted) if self.keeps else resolved
 
     # ------------------------------------------------------------ functions in normal form
 

@@ -185,6 +185,7 @@ class Forwarding:
             resolved = self.analysis(target, owner, kinds)
             if isinstance(target, types.FunctionType):
                 self.differentiated(resolved, demand)
+            resolved = self.world.noted(resolved, demand)
             slot.function = pushforward(
                 slot.__name__, resolved, demand, self, self.world.is_pure, own_result=own_result
             )
@@ -235,8 +236,10 @@ class Forwarding:
         found = self.halves[key] = Slot(label), Slot(label.replace("_primal", "_linear"))
         try:
             resolved = self.analysis(target, owner, kinds)
+            if isinstance(target, types.FunctionType):
+                self.differentiated(resolved, demand)
             primal, linear = (slot.__name__ for slot in found)
-            pure = self.world.is_pure
+            resolved, pure = self.world.noted(resolved, demand), self.world.is_pure
             made = halves(primal, linear, resolved, demand, self, pure, own_result=own_result, volatile=volatile)
             for slot, function in zip(found, made):
                 slot.function, slot.owner = function, resolved.owner

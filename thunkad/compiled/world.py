@@ -397,7 +397,7 @@ class World(Attempts, Passing, Lookups):
                     slot.function, slot.owner = made.function, made.owner
                     self.load([made.function], [slot], made.owner)
                 return pair
-            resolved = self.analysis_of(target, owner, kinds)
+            resolved = self.noted(self.analysis_of(target, owner, kinds), demand)
             pair.shadowed = shadowed_params(resolved, demand, results, sharing)
             aliases = find_aliases(resolved, sharing)
             pair.written = written_params(aliases, demand)

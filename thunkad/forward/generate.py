@@ -56,7 +56,7 @@ def pushforward(
     memory = memory_of(resolved, callees.summary)
     last = function.body[-1]
     assert type(last) is n.Return
-    if own_result and type(last.value) is n.Name:
+    if own_result and returns_own(function):
         memory.change(last.value.id)
     moving = moving_names(resolved, wanted, memory, callees.summary)
     push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
@@ -68,6 +68,16 @@ def pushforward(
     body = [*start, *body, n.Return(results, line=last.line)]
     return n.Function(
         name, [*params, *dots], cleaned(body, user_pure, folds(push)), (), function.line, function.filename
+    )
+
+
+def returns_own(function: n.Function) -> bool:
+    """Whether ``function`` returns what a name holds, and not what it has only read from outside: that has no tangent
+    which others could find again."""
+    e = function.body[-1].value  # type: ignore[attr-defined]
+    outside = (n.Global, n.Ref)
+    return type(e) is n.Name and not any(
+        type(s) is n.Assign and s.target == e.id and type(s.value) in outside for s in walk.statements(function.body)
     )
 
 

@@ -18,7 +18,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.calls import BY_REFERENCE, EFFECT, TANGENT, Calls, Pushed, is_iterator
-from thunkad.forward.generate import cleaned, parameters, result_dot, tangents_of_params
+from thunkad.forward.generate import cleaned, parameters, result_dot, returns_own, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
 from thunkad.forward.push import Push
 from thunkad.forward.residuals import Residuals
@@ -152,7 +152,7 @@ def halves(
     memory = memory_of(resolved, callees.summary)
     last = function.body[-1]
     assert type(last) is n.Return
-    if own_result and type(last.value) is n.Name:
+    if own_result and returns_own(function):
         memory.change(last.value.id)
     moving = moving_names(resolved, wanted, memory, callees.summary)
     if any(isinstance(k, Instance) and k.cls is Shadows for k in resolved.kinds.values()):

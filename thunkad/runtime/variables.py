@@ -94,7 +94,7 @@ def settle(*variables: Variable) -> None:
             f"{what} read, and not assigned, in this call: what an earlier call has left there counts as a constant.  "
             "For a memo use functools.cache, or clear it before the derivative is taken",
             KeptValueWarning,
-            stacklevel=_level_of_user(),
+            stacklevel=level_of_user(),
         )
 
 
@@ -105,7 +105,7 @@ def _holds_numbers(v: Variable) -> bool:
         return False
 
 
-def _level_of_user() -> int:
+def level_of_user() -> int:
     """The stack level of the first caller outside this package and generated code."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and (

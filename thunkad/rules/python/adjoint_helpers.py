@@ -14,6 +14,7 @@ from thunkad.runtime import (
     dot_changes,
     dots,
     elements,
+    left_behind,
     moves,
     piecewise,
     shadows,
@@ -44,6 +45,10 @@ non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
 )
 non_differentiable(variables.begin, variables.settle)
+non_differentiable(
+    left_behind.note_left, left_behind.note_each, left_behind.note_field, left_behind.note_item, left_behind.check_left,
+    left_behind.check_each, left_behind.note_made,
+)  # fmt: skip
 non_differentiable(shadows.then, shadows.shares, attributes.check_delete)
 non_differentiable(sharing.check_fresh, sharing.must_be_array, sharing.must_differ)
 non_differentiable(

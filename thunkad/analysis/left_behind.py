@@ -1,0 +1,163 @@
+"""Statements that note what a function leaves in containers and objects, and warn where it reads what it did not leave.
+
+Written into programs that hold some mutable object from outside and put values into objects, see
+:mod:`thunkad.runtime.left_behind`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from thunkad.analysis.activity import varied_names
+from thunkad.analysis.sites import Resolved, Site
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Known, Num, Opaque, may_have_tangent
+from thunkad.kinds.variables import is_shared
+from thunkad.records import replace
+from thunkad.runtime import left_behind
+from thunkad.source.names import lookup
+
+_ONE = frozenset("append appendleft insert add setdefault".split())
+_SEVERAL = frozenset("extend extendleft update".split())
+_GIVES_ONE = frozenset("get pop popleft setdefault __getitem__".split())
+
+
+def noting(resolved: Resolved, wanted: tuple[str, ...]) -> Resolved:
+    """``resolved``, differentiated for ``wanted``, with these statements."""
+    work = _Noting(resolved, varied_names(resolved, wanted))
+    body = work.block(resolved.function.body)
+    cache = {k: v for k, v in resolved.cache.items() if k == "outlives"}  # all else was found of the old statements
+    made = replace(resolved, function=replace(resolved.function, body=body), sites=work.sites, cache=cache)
+    return made if work.count else resolved
+
+
+class _Noting:
+    def __init__(self, resolved: Resolved, varied: frozenset[str]) -> None:
+        self.resolved, self.varied, self.sites = resolved, varied, dict(resolved.sites)
+        self.count, self.line = 0, resolved.function.line
+        self.fresh = self.displays()
+
+    def displays(self) -> set[str]:
+        """Names that hold nothing but what a display in this function has made."""
+        made: set[str] = set()
+        others = {*self.resolved.function.captures, *(p.name for p in self.resolved.function.params)}
+        for s in walk.statements(self.resolved.function.body):
+            if type(s) is n.Assign and type(s.value) in (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr):
+                made.add(s.target)
+            else:
+                others.update(walk.writes(s))
+        return made - others
+
+    def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
+        out: list[n.Stmt] = []
+        for s in block:
+            self.line = s.line or self.line
+            new = walk.map_blocks(s, self.block)
+            if new is not s and id(s) in self.sites:
+                self.sites[id(new)] = self.sites[id(s)]
+            out += [*self.before(s), new, *self.after(s)]
+            if type(s) is n.For:
+                new.body[:0] = self.read(s.iter, n.Name(s.target))  # type: ignore[attr-defined]
+        return out
+
+    def effect(self, fn: Any, *args: n.Expr, where: n.Expr | None = None) -> n.Stmt:
+        if where is not None:
+            args = *args, n.Const(self.label(where))
+        made = n.Effect(n.Call(n.Ref(fn.__name__, fn), args), line=self.line)
+        kinds = tuple(map(self.resolved.kind, args))
+        self.sites[id(made)] = Site("constant", fn, args=args, kinds=kinds, result=Known(None))
+        self.count += 1
+        return made
+
+    def label(self, e: n.Expr) -> str:
+        """Where ``e`` is read, for a warning."""
+        place = self.resolved.place(self.line)
+        return f"{place.text.strip() or self.resolved.function.name} ({place.filename}, line {place.line})"
+
+    # ------------------------------------------------------------ which statements
+
+    def holds(self, e: n.Expr) -> bool:
+        """Whether ``e`` may be a container or object that lives on."""
+        kind = self.resolved.kind(e)
+        if type(e) is n.Global:
+            with contextlib.suppress(KeyError):
+                return isinstance(lookup(self.resolved.owner, e.id), (list, dict))
+            return False
+        if type(e) is not n.Name or e.id in self.fresh or is_shared(kind):
+            return False
+        return not isinstance(kind, (Num, Known, Opaque))
+
+    def read(self, container: n.Expr, found: n.Expr) -> list[n.Stmt]:
+        if not self.holds(container) or not may_have_tangent(self.resolved.kind(found)):
+            return []
+        return [self.effect(left_behind.check_left, container, found, where=container)]
+
+    def every(self, *containers: n.Expr) -> list[n.Stmt]:
+        given = (c.value if type(c) is n.Star else c for c in containers)
+        return [self.effect(left_behind.check_each, c, where=c) for c in given if self.holds(c)]
+
+    def is_varied(self, e: n.Expr) -> bool:
+        return not self.varied.isdisjoint(walk.names(e))
+
+    def put(self, container: n.Expr, *values: n.Expr, fn: Any = left_behind.note_left) -> list[n.Stmt]:
+        if isinstance(self.resolved.kind(container), Num) or is_shared(self.resolved.kind(container)):
+            return []
+        return [self.effect(fn, container, v) for v in values if self.is_varied(v)]
+
+    def made(self, e: n.Expr) -> list[n.Stmt]:
+        """For a container that was made here and goes elsewhere."""
+        fresh = type(e) is n.Name and e.id in self.fresh and e.id in self.varied
+        return [self.effect(left_behind.note_made, e)] if fresh else []
+
+    def before(self, s: n.Stmt) -> list[n.Stmt]:
+        e = getattr(s, "value", None)
+        site = self.sites.get(id(s))
+        if type(s) is n.Return:
+            return self.made(e)
+        if type(s) not in (n.Assign, n.Effect, n.Unpack):
+            return []
+        if type(e) in (n.ListExpr, n.TupleExpr):
+            return self.every(*(i for i in e.items if type(i) is n.Star))
+        if type(e) is not n.Call or site is None or site.how not in ("rule", "constant", "missing"):
+            return []
+        owner = e.func.value if type(e.func) is n.Attr else None
+        name = e.func.name if type(e.func) is n.Attr else ""
+        if name in _ONE:
+            return [made for a in e.args for made in self.made(a)]
+        if name in _SEVERAL or name in _GIVES_ONE:
+            return []
+        return self.every(*(() if owner is None else (owner,)), *e.args)
+
+    def after(self, s: n.Stmt) -> list[n.Stmt]:
+        t = type(s)
+        if t is n.Assign and type(s.value) in (n.Index, n.Attr):
+            return self.read(s.value.value, n.Name(s.target))
+        if t is n.Unpack:
+            return [made for target in s.targets for made in self.read(s.value, n.Name(target))]
+        if t is n.Store:
+            return [*self.made(s.value), *self.put(s.target.value, s.value)]
+        if t is n.Update and type(s.target) is n.Attr and self.is_varied(s.value):
+            name: n.Expr = n.Const(s.target.name)
+            return [self.effect(left_behind.note_field, s.target.value, name)]
+        if t is n.Update and type(s.target) is n.Index and self.is_varied(s.value):
+            if isinstance(self.resolved.kind(s.target.value), Num) or type(s.target.index) not in n.ATOMS:
+                return []
+            return [self.effect(left_behind.note_item, s.target.value, s.target.index)]
+        if t in (n.Assign, n.Effect) and type(s.value) is n.Call and type(s.value.func) is n.Attr:
+            return self.method(s, s.value.func, s.value)
+        if t is n.Effect and type(s.value) is n.Call and s.value.func == n.Global("setattr") and len(s.value.args) == 3:
+            return self.put(s.value.args[0], s.value.args[2])
+        return []
+
+    def method(self, s: Any, func: n.Attr, call: n.Call) -> list[n.Stmt]:
+        out: list[n.Stmt] = []
+        if func.name in _GIVES_ONE and type(s) is n.Assign:
+            out += self.read(func.value, n.Name(s.target))
+        if func.name in _ONE and call.args:
+            out += self.put(func.value, call.args[-1])
+        elif func.name in _SEVERAL:
+            out += self.put(func.value, *call.args, fn=left_behind.note_each)
+            out += self.put(func.value, *(v for _, v in call.kwargs))
+        return out

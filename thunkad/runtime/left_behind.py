@@ -1,0 +1,173 @@
+"""Values that a call of a derivative leaves in lists, dicts and objects: who reads them in a later call is warned.
+
+There they count as constants.  What was left is remembered by the identities of the container and of the value, for as
+long as somebody else holds the container; so however the container is found again, it is known.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from thunkad.errors import KeptValueWarning
+from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.variables import level_of_user
+from thunkad.runtime.watching import within
+
+_NUMBERS = (float, complex, np.generic, np.ndarray)
+_ITEMS = (list, tuple, set, frozenset, deque)
+_SLACK = 64  # values of a container that are remembered although they may be gone from it
+
+
+class _Left:
+    """A container, and the call in which each value (by identity) was left in it."""
+
+    __slots__ = ("calls", "container")
+
+    def __init__(self, container: Any) -> None:
+        try:
+            self.container: Any = weakref.ref(container)
+        except TypeError:
+            self.container = container  # a list or dict, which :func:`_purge` lets go of
+        self.calls: dict[int, int] = {}
+
+    def of(self) -> Any:
+        return self.container() if type(self.container) is weakref.ref else self.container
+
+    def note(self, container: Any, value: Any, call: int) -> None:
+        self.calls[id(value)] = call
+        if len(self.calls) > _SLACK:
+            now = _contents(container)
+            if len(self.calls) > _SLACK + 2 * len(now):
+                self.calls = {k: self.calls[k] for k in {id(value), *map(id, now)} if k in self.calls}
+
+
+class _State(threading.local):
+    call = 0  # the number of the derivative's call that is running, which no other thread uses
+    depth = 0
+    told: frozenset[str] = frozenset()  # what the user was warned of in this call
+
+
+_state = _State()
+_numbers = iter(range(1, sys.maxsize))
+_left: dict[int, _Left] = {}
+_limit = 256
+
+
+def _entry(container: Any) -> _Left | None:
+    found = _left.get(id(container))
+    return found if found is not None and found.of() is container else None
+
+
+def _contents(container: Any) -> Any:
+    if isinstance(container, dict):
+        return container.values()
+    return container if isinstance(container, _ITEMS) else fields_of(container).values()
+
+
+def _purge() -> None:
+    """Forget the containers that nobody else holds any more."""
+    global _limit
+    for key, entry in list(_left.items()):
+        if entry.of() is None or sys.getrefcount(entry.container) <= 2:  # ours, and that of the count itself
+            del _left[key]
+    _limit = max(256, 2 * len(_left))
+
+
+def note_left(container: Any, value: Any) -> None:
+    """Remember that ``value``, which is differentiated, was put into ``container``."""
+    if isinstance(container, np.ndarray) or not _is_number(value):
+        return  # what an object holds was noted when it was put there
+    entry = _entry(container)
+    if entry is None:
+        if len(_left) >= _limit:
+            _purge()
+        entry = _left[id(container)] = _Left(container)
+    entry.note(container, value, _state.call)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, _NUMBERS) or (isinstance(value, tuple) and any(map(_is_number, value)))
+
+
+def note_made(container: Any) -> None:
+    """The same for all that is in a list, dict or tuple that was just made."""
+    for value in _contents(container) if isinstance(container, (list, dict, tuple)) else ():
+        note_made(value)
+        if not isinstance(container, tuple):
+            note_left(container, value)
+
+
+def note_each(container: Any, values: Any) -> None:
+    """The same for each of ``values``."""
+    if isinstance(values, (dict, *_ITEMS)):
+        for value in _contents(values):
+            note_left(container, value)
+
+
+def note_field(x: Any, name: str) -> None:
+    """The same for what the attribute ``name`` of ``x`` has become."""
+    note_left(x, getattr(x, name, None))
+
+
+def note_item(x: Any, key: Any) -> None:
+    """The same for what ``x[key]`` has become."""
+    if not isinstance(x, np.ndarray):
+        note_left(x, x[key])
+
+
+def check_left(container: Any, value: Any, where: str) -> None:
+    """Warn if ``value``, which was found in ``container``, was left there by an earlier call."""
+    entry = _left.get(id(container))
+    if entry is None or entry.of() is not container:
+        return
+    call = entry.calls.get(id(value))
+    if call is not None and call != _state.call:
+        _warn(where)
+
+
+def check_each(container: Any, where: str) -> None:
+    """The same for everything in ``container``."""
+    entry = _entry(container)
+    if entry is not None:
+        for value in list(_contents(container)):
+            check_left(container, value, where)
+
+
+def _warn(where: str) -> None:
+    if where not in _state.told:
+        _state.told |= {where}
+        warnings.warn(
+            f"{where} reads what an earlier call of the derivative has left there: it counts as a constant.  For a "
+            "memo use functools.cache, or clear it before the derivative is taken",
+            KeptValueWarning,
+            stacklevel=level_of_user(),
+        )
+
+
+def beginning(call: Callable[..., Any], places: Iterable[int]) -> Callable[..., Any]:
+    """``call`` as a call of a derivative, in which what is in the arguments at ``places`` is given anew."""
+    wanted = tuple(places)
+
+    def begun(*values: Any) -> Any:
+        if _state.depth:
+            return call(*values)
+        _state.call, _state.told = next(_numbers), frozenset()
+        if _left:
+            for k in wanted:
+                for part in within(values[k]):
+                    _left.pop(id(part), None)
+        _state.depth = 1
+        try:
+            return call(*values)
+        finally:
+            _state.depth = 0
+
+    return begun
