@@ -43,17 +43,17 @@ def placed_dot(piece_dot: Any, condition: Any) -> Any:
     return ZERO if is_zero(piece_dot) else placed(piece_dot, condition)
 
 
-def result_types(function: Any, arrays: Any) -> tuple[Any, ...]:
+def result_types(function: Any, otypes: Any, arrays: Any) -> tuple[Any, ...]:
     """The types of the results of a ``np.vectorize`` object: as given, or those of a call with the first elements."""
-    if function.otypes is not None:
-        return tuple(map(np.dtype, function.otypes))
-    first = function.pyfunc(*(a.flat[0] for a in arrays))
+    if otypes is not None:
+        return tuple(map(np.dtype, otypes))
+    first = function(*(a.flat[0] for a in arrays))
     return tuple(np.asarray(part).dtype for part in (first if isinstance(first, tuple) else (first,)))
 
 
-def check_elementwise(function: Any, args: Any, kwargs: Any) -> None:
+def check_elementwise(signature: Any, excluded: Any, args: Any, kwargs: Any) -> None:
     """Refuse calls of ``np.vectorize`` objects that are more than one call for each element."""
-    if kwargs or not args or function.signature is not None or function.excluded:
+    if kwargs or not args or signature is not None or excluded:
         raise UnsupportedSyntaxError(
             "np.vectorize with signature=, excluded= or keyword arguments is not differentiated",
             hint="write the loop out",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.rules.refused import refuse
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.function_arguments import (
     all_axes,
@@ -17,7 +18,7 @@ from thunkad.runtime.function_arguments import (
 from thunkad.tangents import NoTangent, thunk
 
 non_differentiable(all_axes, check_elementwise, piece_conditions, result_types)
-non_differentiable(np.vectorize, np.frompyfunc)  # making one; calling it is below
+refuse("its results are arrays of objects; use np.vectorize", np.frompyfunc)
 
 
 @alternative(np.apply_along_axis)
@@ -75,14 +76,28 @@ def _(piece, condition, *, piece_dot):
     return placed(piece, condition), placed_dot(piece_dot, condition)
 
 
+@alternative(np.vectorize)
+def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
+    def elementwise(*args, **kwargs):
+        check_elementwise(signature, excluded, args, kwargs)
+        return for_each_element(pyfunc, otypes, args)
+
+    return elementwise
+
+
 @alternative(np.vectorize.__call__)
 def vectorized(self, *args, **kwargs):
-    check_elementwise(self, args, kwargs)
-    arrays = np.broadcast_arrays(*args)
-    columns = [np.ravel(a).tolist() for a in arrays]
-    results = [self.pyfunc(*items) for items in zip(*columns)]
-    shape = np.shape(arrays[0])
-    types = result_types(self, arrays)
+    if self.pyfunc is np._NoValue:  # a decorator with arguments
+        return np.vectorize(args[0], self.otypes, excluded=self.excluded, signature=self.signature)
+    check_elementwise(self.signature, self.excluded, args, kwargs)
+    return for_each_element(self.pyfunc, self.otypes, args)
+
+
+def for_each_element(function, otypes, args):
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    arrays = [np.full(shape, a) for a in args]
+    results = [function(*items) for items in zip(*[np.ravel(a).tolist() for a in arrays])]
+    types = result_types(function, otypes, arrays)
     if type(results[0]) is tuple:
         return tuple([np.reshape(np.array(list(part), dtype), shape) for part, dtype in zip(zip(*results), types)])
     return np.reshape(np.array(results, types[0]), shape)
