@@ -122,9 +122,12 @@ def test_what_only_may_write_into_its_argument_is_looked_at_when_it_runs():
     value, dot = ad.jvp(lambda v: apply([either][0], v, 0), (x,), (d,))
     assert value == either(x.copy(), 0)
     np.testing.assert_allclose(dot, (either(x + 1e-6 * d, 0) - either(x - 1e-6 * d, 0)) / 2e-6, rtol=1e-7)
-    with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'x' in place"):
-        ad.jvp(lambda v: apply([either][0], v, 1), (x,), (d,))
-    np.testing.assert_array_equal(x, [0.5, 1.5])
+    changed = x.copy()
+    value, dot = ad.jvp(lambda v: apply([either][0], v, 1), (changed,), (d,))
+    np.testing.assert_array_equal(changed, [2.25, 1.5])  # as the plain function leaves it
+    np.testing.assert_array_equal(d, [1.0, -2.0])
+    plus, minus = either(x + 1e-6 * d, 1), either(x - 1e-6 * d, 1)
+    np.testing.assert_allclose(dot, (plus - minus) / 2e-6, rtol=1e-7)
 
 
 def test_second_derivatives_of_copies_that_are_written():
@@ -150,7 +153,6 @@ def test_writing_what_is_there_already_changes_the_tangent():
         buffer = np.zeros(2)
         return apply([fill][0], buffer, x) + buffer[0]
 
-    with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'x' in place"):
-        ad.jvp(lambda v: apply([overwrite][0], v) + np.sum(v), (np.array([2.0, 3.0]),), (np.ones(2),))
-    with pytest.raises(ad.UnsupportedSyntaxError, match="changes its argument 'buffer' in place"):
-        ad.jvp(held, (0.0,), (1.0,))
+    found = ad.jvp(lambda v: apply([overwrite][0], v) + np.sum(v), (np.array([2.0, 3.0]),), (np.ones(2),))
+    assert found == (18.0, 7.0)
+    assert ad.jvp(held, (0.0,), (1.0,)) == (0.0, 2.0)

@@ -9,8 +9,6 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from second_order import FORWARD_LIMITS, SECOND_ORDER_LIMITS
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -173,21 +171,12 @@ def limits_page() -> str:
         out += [f"## {limit.title}\n", "```python", textwrap.dedent(limit.text), "```\n", f"{limit.reason}  Instead:\n"]
         out += ["```python", textwrap.dedent(limit.rewrite), "```\n"]
     out += [
-        "## Differentiated once, not twice\n",
-        "Of the programs of the tables in `tests/programs`, a derivative of the gradient is refused for (the test is",
-        "`tests/programs/test_every_program.py`):\n",
+        "## Forward mode and second derivatives\n",
+        "Every program of the tables in `tests/programs` is differentiated in both modes and twice",
+        "(`tests/programs/test_every_program.py`).  The conditions of derivatives of derivatives are on the page",
+        "[Forward mode](forward.md#conditions-and-what-is-refused).",
     ]
-    out += _listed(SECOND_ORDER_LIMITS)
-    out += ["\n## Differentiated in reverse mode, not in forward mode\n", *_listed(FORWARD_LIMITS)]
     return "\n".join([*out, "", EDGES + LIBRARY_CODE])
-
-
-def _listed(limits):
-    out = []
-    for limit in limits:
-        named = ", ".join(f"`{name}`" for name in limit.programs)
-        out += textwrap.wrap(f"- **{limit.title}** ({named}). {limit.reason}", 120, subsequent_indent="  ")
-    return out
 
 
 EDGES = """\

@@ -56,6 +56,10 @@ calls("star_args_mutated", "def bump(*arrays):\n    for a in arrays:\n        a 
 calls("keyword_mutated", "def bump(*, a, s=2.0):\n    a *= s", "bump(a=y); bump(a=y, s=s)", "np.sum(y * y)")
 calls("partial_mutating", "from functools import partial\ndef bump(k, a):\n    a *= k", "g = partial(bump, s); g(y); g(y)", "np.sum(y * y)")
 calls("function_in_dict", "def bump(a, s):\n    a *= s\n    return np.sum(a)", "ops = {'b': bump}; t = ops['b'](y, s)", "np.sum(y * y) * t")
+calls("found_fills_constant", "def fill(out, a):\n    out[:] = a * a", "fs = [fill]; z = np.zeros(4); fs[0](z, y * s); fs[0](y[1:], y[:-1])", "np.sum(z * y)")
+calls("found_keeps_and_changes", "def put(xs, a):\n    xs.append(a)\n    np.multiply(a, a, out=a)", "xs = []; fs = [put]; fs[0](xs, y); y *= s", "np.sum(xs[0] * y)")
+calls("collected_and_changed", "def bump(*xs, **named):\n    xs[1][0] *= 2.0\n    named['a'] *= xs[0]", "y = x * 1.0; z = x + 0.0; bump(s, y, a=z)", "np.sum(y * z * x)")
+calls("returns_what_sort_returns", "def order(a):\n    return a.sort()", "y = np.sin(y); order(y)", "np.sum(y * x)")
 calls("unknown_function", "def bump(a, s):\n    a *= s\n    return np.sum(a)\n\ndef same(a, s):\n    return np.sum(a) * s", "g = bump if s > 1 else same; t = g(y, s)", "np.sum(y * y) * t")
 calls("generator_of_views", "def rows(a):\n    for i in range(2):\n        yield a[2 * i : 2 * i + 2]", "for r in rows(y): r *= s", "np.sum(y * y)")
 

@@ -77,14 +77,14 @@ def dispatched_writes(site: Site | None) -> tuple[n.Expr, ...]:
     if site is None:
         return ()
     name = _dispatcher(site)
-    if name.startswith("SharedPull."):
+    if name.startswith(("SharedPull.", "SharedPush.")):
         return (*site.args, *(v for _, v in site.kwargs))
     return tuple(site.args[k] for k in _DISPATCHED.get(name, ()) if k < len(site.args))
 
 
 def is_shared_dispatch(site: Site) -> bool:
     """Whether a call goes to a callee, found when the code runs, that may put what it is given into one another."""
-    return _dispatcher(site).startswith("SharedPull.")
+    return _dispatcher(site).startswith(("SharedPull.", "SharedPush."))
 
 
 def _dispatcher(site: Site) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from thunkad.analysis.stand_ins import MANAGING
+from thunkad.analysis.writing import WRITING_FUNCTIONS
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.keeping import Keeping
 from thunkad.compiled.variables import find_shared
@@ -302,6 +303,11 @@ def _changes(s: n.Stmt, given: set[str]) -> bool:
             return _root(e.left) in given
         if type(e) is n.Call and type(e.func) is n.Attr and e.func.name in MUTATING:
             return _root(e.func) in given
+        if type(e) is n.Call:
+            name = e.func.name if type(e.func) is n.Attr else e.func.id if type(e.func) is n.Global else ""
+            written = [v for k, v in e.kwargs if k == "out"]
+            written += e.args[:1] if name in WRITING_FUNCTIONS or name == "at" else ()
+            return any(i in given for v in written for i in walk.names(v))
     return False
 
 

@@ -32,6 +32,7 @@ from thunkad.runtime.dots import defaults_dot, tangent_buffer
 from thunkad.runtime.held import held
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.residuals import snapshot
+from thunkad.runtime.watching import Watch
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 Args = tuple[Any, ...]
@@ -107,7 +108,10 @@ class LinearCalls:
             return dot
 
         if is_nested(fn):  # with the rules of this call, not with those that the function is pinned to
+            watch = Watch({"args": args, "kwargs": kwargs} if self.forwarding.writes_late else {})
             value = push.whole(fn, ZERO, args, (ZERO,) * len(args), kwargs, dict.fromkeys(kwargs, ZERO))[0]
+            if watch.changed() is not None:
+                raise NotSeparable("a derivative of a function that changes what it is given")
         else:
             value = fn(*args, **kwargs)
         before = snapshot(value)

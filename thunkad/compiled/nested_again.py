@@ -206,18 +206,17 @@ class NestedAgain:
 
     # ------------------------------------------------------------ forward mode
 
-    def push(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+    def push(self, push: Any, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         """See :meth:`thunkad.compiled.pull_nested.Nested.push`."""
         f = fn[0]
         what = getattr(f, NESTED, None)
-        push = self.world.forwarding.pushed_again.whole
         if what == "jvp":
             d, _, given = self.of_jvp(args[0], unpacked(args[1]), unpacked(args[2]))
             return self.value(d, given)
         if what in ("vjp", "linearize"):
             aux, kwargs = self.taken_aux(kwargs)
             made = self.made(what, args[0], args[1:], kwargs, aux)
-            found = push(args[0], args[1:], kwargs)
+            found = push.whole(args[0], args[1:], kwargs)
             return tuple(returned(value, m, aux) for value, m in zip(found, made))
         if isinstance(f, NestedMap):
             d, _, given = self.of_jvp(*bundles_of_map(fn, args))

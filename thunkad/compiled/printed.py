@@ -86,6 +86,12 @@ def push(*args: Any, **kwargs: Any) -> Any:
     return _push().call(*args, **kwargs)
 
 
+def push_shared(*args: Any, **kwargs: Any) -> Any:
+    """:func:`push` of a callee that may change arrays that it is given, and their tangents with them."""
+    load_library()
+    return _world(TABLE.snapshot.version).forwarding.dispatch_shared.call(*args, **kwargs)
+
+
 def push_update(*args: Any) -> Any:
     """``x op= v`` on what is known only now, for a value and its tangent."""
     return _push().update(*args)

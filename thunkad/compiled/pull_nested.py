@@ -255,8 +255,8 @@ class Nested:
 
     # ------------------------------------------------------------ forward mode
 
-    def push(self, fn: Any, fn_dot: Any, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
-        """The value of a call and its tangent."""
+    def push(self, push: Any, fn: Any, fn_dot: Any, args: Any, arg_dots: Any, kwargs: Any, kwarg_dots: Any) -> Any:
+        """The value of a call and its tangent; ``push`` is the dispatch that has met it."""
         kind = getattr(fn, NESTED, None)
         if kind == "jvp":
             d, bound, moving = self.of_jvp(*args)
@@ -266,14 +266,13 @@ class Nested:
             aux, kwargs = taken_aux(kwargs)
             f, given, named = held((args[0], tuple(args[1:]), kwargs))  # as they are before the call
             f_dot, dots = held((arg_dots[0], tuple(arg_dots[1:])))
-            push = self.world.forwarding.pusher
             value, value_dot = push.whole(args[0], arg_dots[0], args[1:], arg_dots[1:], kwargs, kwarg_dots)
             made = (NestedPullback if kind == "vjp" else NestedMap)(self, first_of(f, aux), given, named)
             made_dot = Tangent(NestedPullback, {"f": first_dot(f_dot, aux), "args": dots})
             return returned(value, made, aux), returned(value_dot, made_dot, aux)
         if isinstance(fn, NestedMap):
             given, dots = map_call(fn, fn_dot, args, arg_dots)
-            (_, value), both = self.push(PUBLIC["jvp"], ZERO, given, dots, {}, {})
+            (_, value), both = self.push(push, PUBLIC["jvp"], ZERO, given, dots, {}, {})
             return value, entry(both, 1)
         if isinstance(fn, NestedPullback):
             d, bound = self.of_pullback(fn)

@@ -67,6 +67,8 @@ _LIBRARIES = ("numpy", "scipy", "builtins", "thunkad")
 class Push:
     """Run-time dispatch of forward mode in one world."""
 
+    foresees = False  # whether tangents of arrays are memory of their own, which the callee may change
+
     def __init__(self, forwarding: Any) -> None:
         self.forwarding = forwarding
 
@@ -184,7 +186,7 @@ class Push:
         if by_fields is not None:
             return by_fields
         if is_nested(fn):
-            return self.forwarding.derivatives.push(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+            return self.forwarding.derivatives.push(self, fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if isinstance(fn, types.FunctionType):
             return self.function(fn, args, arg_dots, kwargs, kwarg_dots, fn_dot)
         wrapped = python_function(fn)
@@ -288,6 +290,8 @@ class Push:
             # a container that has no tangent can't receive one here: whoever holds it would not know
             blind = [p for p, v in zip(names, values) if p in summary.mutated and p not in demand and has_parts(v)]
             arrays = {p: v for p, v in zip(names, values) if isinstance(v, np.ndarray) and p in summary.overwritten}
+            if self.foresees:
+                arrays = {p: v for p, v in arrays.items() if not isinstance(tangents.get(p), np.ndarray)}
             demand = tuple(p for p in names if p in demand or (p in arrays and p in may))
             slot = forwarding.slot_for(target, owner, kinds, demand)
         dots = {p: tangents.get(p, ZERO) for p in demand}
@@ -329,6 +333,18 @@ class Push:
         made = cls(*args, **kwargs)
         both = {k: held(fields.get(k, ZERO), v) for k, v in fields_of(made).items()}
         return made, Tangent(cls, {k: v for k, v in both.items() if not isinstance(v, AbstractZero)})
+
+
+class SharedPush(Push):
+    """The same for callers that have foreseen that a callee may change arrays, and gave their tangents memory."""
+
+    foresees = True
+
+    def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
+        return super().call(fn, fn_dot, arg_dots, kwarg_dots, *args, **kwargs)
+
+    def late(self) -> Push:
+        return self.forwarding.world.late_now().forwarding.dispatch_shared  # type: ignore[no-any-return]
 
 
 def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tangent:

@@ -54,8 +54,14 @@ from thunkad.tree.parse import deep_recursion
 class PushAgain:
     """See the module's docstring; one for each world."""
 
-    def __init__(self, world: Any) -> None:
-        self.world = world
+    def __init__(self, world: Any, shared: bool = False) -> None:
+        self.world, self.foresees = world, shared  # whether callees may change arrays that they are given
+
+    @property
+    def pusher(self) -> Any:
+        """The dispatch of first order."""
+        forwarding = self.world.forwarding
+        return forwarding.dispatch_shared if self.foresees else forwarding.pusher
 
     def whole(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         """``fn(*args, **kwargs)`` on bundles; the first order is that of :class:`thunkad.compiled.push.Push`."""
@@ -67,7 +73,7 @@ class PushAgain:
             return (f(*given, **named),)
         if len(fn) == 2:
             dots, named_dots = tuple(a[1] for a in args), {k: v[1] for k, v in kwargs.items()}
-            return self.world.forwarding.pusher.whole(f, fn[1], given, dots, named, named_dots)  # type: ignore[no-any-return]
+            return self.pusher.whole(f, fn[1], given, dots, named, named_dots)  # type: ignore[no-any-return]
         redone = self.world.forwarding.redone
         if redone.knows(f):
             return redone.run(fn, args, kwargs)  # type: ignore[no-any-return]
@@ -123,12 +129,12 @@ class PushAgain:
         if f is getattr or f is setattr:
             return self.attribute(fn, args)
         if is_by_fields(f):
-            pusher, named = self.world.forwarding.pusher, named_values(kwargs)
+            pusher, named = self.pusher, named_values(kwargs)
             places = at_places(args, kwargs, len(fn))
             found = [push_fields(pusher, f, given, dots, named, named_dots) for dots, named_dots in places]
             return (found[0][0], *(dot for _, dot in found))  # type: ignore[index, misc]
         if is_nested(f):
-            return self.world.forwarding.pulled_again.nested.push(fn, args, kwargs)  # type: ignore[no-any-return]
+            return self.world.forwarding.pulled_again.nested.push(self, fn, args, kwargs)  # type: ignore[no-any-return]
         if isinstance(f, types.FunctionType):
             return self.function(fn, args, kwargs)
         wrapped = python_function(f)
@@ -149,7 +155,7 @@ class PushAgain:
         if isinstance(call, types.FunctionType):
             return self.method(call, fn, args, kwargs)
         dots, named_dots = tuple(a[1] for a in args), {k: v[1] for k, v in kwargs.items()}
-        push = self.world.forwarding.pusher
+        push = self.pusher
         return push.by_kind(f, fn[1], given, dots, named_values(kwargs), named_dots)  # type: ignore[no-any-return]
 
     def method(self, function: Any, owner: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
@@ -217,6 +223,8 @@ class PushAgain:
         target, owner = (f, f) if lifted is None else lifted
         with deep_recursion():
             blind = again.bundles.blind(target, owner, by_name, False)
+            if self.foresees:  # arrays have tangents that are changed with them
+                blind = [p for p in blind if any(not isinstance(t, np.ndarray) for t in by_name[p][1:])]
             run = lambda: again.bundles.run(target, owner, by_name, lambda *_: f(*given, **named))
             return unchanged(blind, by_name, run, functools.partial(changes_argument, f))  # type: ignore[no-any-return]
 
@@ -230,6 +238,6 @@ class PushAgain:
         maker = maker_of(cls, len(args), tuple(kwargs))
         if maker is not None:
             return self.whole((maker, *fn[1:]), args, kwargs)
-        pusher, places = self.world.forwarding.pusher, at_places(args, kwargs, len(fn))
+        pusher, places = self.pusher, at_places(args, kwargs, len(fn))
         found = [pusher.construct(cls, given, dots, named, named_dots) for dots, named_dots in places]
         return (found[0][0], *(dot for _, dot in found))

@@ -15,7 +15,7 @@ from thunkad.compiled.linear import LinearCalls, is_dispatch
 from thunkad.compiled.load import Slot, name_of_target
 from thunkad.compiled.outside import Outside
 from thunkad.compiled.pull_again import PullAgain
-from thunkad.compiled.push import Push
+from thunkad.compiled.push import Push, SharedPush
 from thunkad.compiled.push_again import PushAgain
 from thunkad.compiled.reach import TooFarError, at_border
 from thunkad.compiled.redone import Redone
@@ -45,9 +45,11 @@ class Forwarding:
         self._analyses: dict[Any, Resolved] = {}
         self._summaries: dict[Any, Summary] = {}
         self.dispatch = self.pusher = Push(self)
+        self.dispatch_shared = SharedPush(self)
         self.linear_dispatch = LinearCalls(self)
         self.halves: dict[Any, tuple[Slot, Slot]] = {}
         self.redone, self.pulled_again, self.pushed_again = Redone(world), PullAgain(world), PushAgain(world)
+        self.pushed_again_shared = PushAgain(world, shared=True)
         self.outside = Outside(self.analysis, world.outside)
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}
@@ -196,9 +198,10 @@ class Forwarding:
             raise
         return slot
 
-    def push(self) -> n.Ref:
+    def push(self, shared: bool = False) -> n.Ref:
+        """The run-time dispatch; ``shared``: for callees that may change what they are given, with its tangents."""
         self.world.late_now()
-        return n.Ref("push", self.dispatch.call)
+        return n.Ref("push_shared", self.dispatch_shared.call) if shared else n.Ref("push", self.dispatch.call)
 
     def updater_of_dots(self, name: str) -> n.Ref:
         """In-place operators and methods on what is known only at run time, for a value and its tangent."""

@@ -43,9 +43,10 @@ class Redone:
         if isinstance(f, Handed):
             return f.run(*args)
         where, what = f.__func__.__qualname__.split(".")
-        if where == "Push":
+        if where in ("Push", "SharedPush"):
             if what == "call":
-                return paired(forwarding.pushed_again.whole(*layer(*args, kwargs=kwargs)), len(fn))
+                again = forwarding.pushed_again_shared if where == "SharedPush" else forwarding.pushed_again
+                return paired(again.whole(*layer(*args, kwargs=kwargs)), len(fn))
             return self.push_change(what, args)
         if what.endswith("_in_try"):
             token = in_try.set(True)

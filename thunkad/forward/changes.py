@@ -249,7 +249,10 @@ class Changes:
         if root.id not in push.moving or (site is not None and site.how in ("inside", "lifted")):
             return False
         if isinstance(kind, Num):
-            return self.array_method(s, root, name, e)
+            followed = self.array_method(s, root, name, e)
+            if followed and target in push.moving:
+                push.tangent(target, ZERO_REF)
+            return followed
         if isinstance(kind, (Sequence, Mapping)) and self.is_plain(e):
             taken = target if target in push.moving else None
             self.changed(taken, root, name, e.args, e.kwargs, isinstance(kind, Sequence))

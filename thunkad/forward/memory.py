@@ -171,6 +171,9 @@ class _Run:
 
     def change(self, e: n.Expr, replaces: bool = True, container: bool = False) -> None:
         """``replaces``: what ``e`` held is not changed but gives way to another value."""
+        if type(e) in (n.TupleExpr, n.ListExpr, n.DictExpr, n.Star):  # collected for a callee
+            for part in walk.children(e):
+                self.change(part, replaces, container)
         itself = replaces and type(e) in (n.Index, n.Attr) and type(e.value) is n.Name  # type: ignore[union-attr]
         is_field = type(e) is n.Attr and not hasattr(np.ndarray, e.name)  # no array has a method ``append``, either
         while type(e) in (n.Index, n.Attr):
@@ -278,8 +281,11 @@ class _Run:
                 self.change(v)
         for a in dispatched_writes(site):
             self.change(a)
-        if is_shared_dispatch(site):
-            given = [x for a in dispatched_writes(site) for x in walk.names(a) if self.holds(x)]
+        late = () if self.resolved.function.generated or not foreseen(self.resolved, site) else operands
+        for x in (x for a in late for x in walk.names(a) if self.holds(x)):
+            self.memory.change(x)
+        if late or is_shared_dispatch(site):
+            given = [x for a in late or dispatched_writes(site) for x in walk.names(a) if self.holds(x)]
             for x in given[1:]:
                 self.memory.union(given[0], x)
         if site.callee is setattr and len(operands) == 3 and type(operands[0]) is n.Name:

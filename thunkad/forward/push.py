@@ -18,7 +18,7 @@ from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.hidden import HINT, hidden_method
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.forward.calls import ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
+from thunkad.forward.calls import CHANGEABLE, ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
 from thunkad.forward.changes import Changes
 from thunkad.forward.loops import as_value, changes_what_it_runs_over
 from thunkad.forward.memory import Memory
@@ -301,6 +301,9 @@ class Push:
         if still and any(self.memory.is_mutated(t) and not self.is_number(t) for t in s.targets):
             dot = n.Call(BUFFER, (ZERO_REF, source))  # of what a callee has made, and others change
         self.emit(n.Unpack(targets, n.Call(SPREAD, (dot, source)), site=TANGENT))
+        for t in s.targets if site is not None and site.how == "dynamic" and not still else ():
+            if t in self.moving and self.memory.is_mutated(t) and not self.is_number(t):
+                self.tangent(t, n.Call(CHANGEABLE, (n.Name(self.dot_name(t)), n.Name(t))), fresh=True)
 
     def with_(self, s: n.With) -> None:
         if s.target in self.moving:

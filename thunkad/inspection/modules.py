@@ -22,6 +22,7 @@ from thunkad.compiled.printed import (
     pull_shared_packed,
     push,
     push_change,
+    push_shared,
     push_update,
     push_update_attribute,
     push_update_entry,
@@ -29,7 +30,7 @@ from thunkad.compiled.printed import (
     update_attribute,
     update_entry,
 )
-from thunkad.compiled.push import Push
+from thunkad.compiled.push import Push, SharedPush
 from thunkad.compiled.shared import SharedPull
 from thunkad.compiled.world import World, namespace_of
 from thunkad.ir import nodes as n
@@ -142,7 +143,8 @@ class _Scope:
             kept = {"call": pull_kept, "packed": pull_kept_packed} if value.__self__.kept else {}
             return n.Ref(e.name, kept.get(name, _DISPATCHERS[name]))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Push):
-            return n.Ref(e.name, _OF_TANGENTS[value.__func__.__name__])
+            shared = isinstance(value.__self__, SharedPush) and value.__func__.__name__ == "call"
+            return n.Ref(e.name, push_shared if shared else _OF_TANGENTS[value.__func__.__name__])
         found = self.together.known_rules.get(id(value))
         if found is not None:
             self.together.rules[id(value)] = found
