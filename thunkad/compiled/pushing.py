@@ -54,6 +54,7 @@ class Forwarding:
         self.made: set[int] = set()  # functions that the compiler generated, by identity
         self._flat: dict[int, n.Function] = {}
         self._results: dict[Any, Kind] = {}
+        self.outlined: dict[Any, Kind] = {}  # kinds of results of generated code, without a look inside of helpers
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.world, name)
@@ -272,6 +273,16 @@ class _Outline:
 
     def result_kind(self, fn: Any, kinds: tuple[Kind, ...]) -> Kind:
         return UNKNOWN if is_helper(fn) else self.forwarding.result_kind(fn, kinds)  # type: ignore[no-any-return]
+
+    def compiled_result_kind(self, compiled: Slot, kinds: tuple[Kind, ...]) -> Kind:
+        known, function = self.forwarding.outlined, compiled.function
+        key = (id(compiled), kinds)
+        if key not in known:
+            known[key] = UNKNOWN
+            self.forwarding.made.add(id(function))
+            by_name = dict(zip((p.name for p in parameters(function)), kinds))
+            known[key] = self.forwarding.outline(function, compiled.owner, by_name).result
+        return known[key]
 
     def site_mutates(self, owner: Any) -> Any:
         of_others = self.forwarding.site_mutates(owner)
