@@ -29,7 +29,11 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="module", autouse=True)
 def garbage_of_one_module() -> Iterator[None]:
-    """What a module of tests has left is collected at its end; what stays is not gone through by later collections."""
+    """What a module of tests has left is collected at its end; what stays is not gone through by later collections.
+
+    Compiled code lives as long as what it was made of, so a collection in between goes through much and finds little.
+    """
+    gc.set_threshold(20_000, 20, 20)
     yield
     gc.collect()
     gc.freeze()

@@ -81,7 +81,7 @@ def is_changing_call(e: n.Expr) -> bool:
 
 def is_helper(fn: object) -> bool:
     """Whether ``fn`` is a function that generated code calls at run time."""
-    return isinstance(fn, types.FunctionType) and (fn.__module__ or "").startswith("thunkad.runtime.")
+    return isinstance(fn, types.FunctionType) and (fn.__module__ or "").startswith("thunkad.")
 
 
 def is_changing_helper(fn: object) -> bool:
