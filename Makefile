@@ -25,7 +25,9 @@ $(VENV)/.installed: pyproject.toml
 demo: setup
 	$(RUN) examples/demo.py
 
-test: full smoke
+# The smoke tests run in one process each, so two versions of Python go side by side.
+test: full
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target smoke
 
 full: setup
 	$(TEST_ENV) $(RUN) -m pytest $(PYTEST_ARGS)

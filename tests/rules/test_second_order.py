@@ -103,7 +103,7 @@ def plain(bars):
     return map_leaves(lambda _, v: 0.0 if v is None or isinstance(v, AbstractZero) else v, unthunk_all(bars))
 
 
-@pytest.mark.parametrize("k", chosen())
+@pytest.mark.parametrize("k", list(chosen()))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_second_derivatives(k):
     g, numbers = cotangents_of(k)

@@ -67,7 +67,7 @@ def sample(request, monkeypatch):
     return whole._replace(args=single(whole.args), kwargs=single(whole.kwargs)), function_of(whole)
 
 
-@pytest.mark.parametrize("sample", chosen(), indirect=True)
+@pytest.mark.parametrize("sample", list(chosen()), indirect=True)
 @pytest.mark.filterwarnings("ignore")
 def test_compiled_derivatives_have_the_type_of_what_they_belong_to(sample):
     sample, f = sample
@@ -93,7 +93,7 @@ def test_compiled_derivatives_have_the_type_of_what_they_belong_to(sample):
         assert not is_inexact(leaf) or part is None or part.dtype == leaf.dtype
 
 
-@pytest.mark.parametrize("sample", (p for p in chosen() if not SAMPLES[p.values[0]].composed), indirect=True)
+@pytest.mark.parametrize("sample", [p for p in chosen() if not SAMPLES[p.values[0]].composed], indirect=True)
 @pytest.mark.filterwarnings("ignore")
 def test_rules_compute_in_the_precision_of_their_arguments(sample):
     sample, _ = sample
