@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import operator
 import types
@@ -130,96 +131,14 @@ class CallSites:
         return self.apply(s, e, callee, e.args, e.kwargs, kinds)
 
     def apply(self, s: n.Stmt, e: n.Call, callee: Kind, args: Any, kwargs: Any, kinds: tuple[Kind, ...]) -> Kind:
-        if isinstance(callee, Method) and isinstance(callee.owner, Known) and is_by_fields(callee.function):
-            cls = callee.owner.value  # a named tuple's _make
-            return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN,) * len(cls._fields), cls))
-        if isinstance(callee, Method) and isinstance(callee.owner, Super):
-            args, kinds = (callee.owner.owner, *args), (callee.owner.instance, *kinds)
-            if (
-                not isinstance(callee.function, types.FunctionType)
-                and initializer_of(callee.function, len(args)) is None
-            ):
-                how = "constant" if callee.function in HARMLESS else "missing"
-                result = Known(None) if callee.function is object.__init__ else UNKNOWN
-                site = Site(how, callee.function, args=args, kwargs=kwargs, kinds=kinds, result=result)
-                return self.site(s, site)
-            return self.looked_up(s, callee.function, args, kwargs, kinds, None)
-        if isinstance(callee, Method) and type(e.func) is n.Global:
-            method = self.context.global_value(self.owner, e.func.id)
-            if isinstance(method, types.MethodType) and not isinstance(callee.owner, (Num, Known)):
-                args, kinds = (n.Ref(f"{e.func.id}_owner", method.__self__), *args), (callee.owner, *kinds)
-                return self.looked_up(s, callee.function, args, kwargs, kinds, None)
-        if isinstance(callee, Method) and type(e.func) is n.Attr and not isinstance(callee.owner, Known):
-            function = callee.function
-            if isinstance(callee.owner, Num):
-                function = self.context.array_member(e.func.name) or function
-            args, kinds = (e.func.value, *args), (callee.owner, *kinds)
-            if isinstance(callee.owner, Instance) and type(e.func.value) is n.Attr:
-                return self.dynamic(s, e.func, e.args, e.kwargs, kinds[1:])
-            return self.looked_up(s, function, args, kwargs, kinds, None)
-        if isinstance(callee, Method) and is_of_class(callee):
-            cls = callee.owner.value  # type: ignore[union-attr]
-            return self.looked_up(
-                s, callee.function, (n.Ref(cls.__name__, cls), *args), kwargs, (callee.owner, *kinds), None
-            )
-        if type(e.func) is n.Ref and e.func.value is attempt:
-            return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN, UNKNOWN)))
-        if type(e.func) is n.Ref and e.func.value in (getattr, setattr):
-            return self.dynamic(s, e.func, args, kwargs, kinds)
-        if isinstance(callee, Known) and (proxy := super_kind(callee.value, args, kinds)) is not None:
-            return self.site(s, Site("constant", super, args=tuple(args), kinds=kinds, result=proxy))
-        if isinstance(callee, Known) and callee.value is next and len(args) == 2 and own_method(kinds[0], "__next__"):
-            return self.looked_up(s, drawn_or, args, kwargs, kinds, None)
-        if isinstance(callee, Known) and callee.value in (everything, contained) and kinds[0] is UNKNOWN:
-            quiet = self.context.busy.isdisjoint(("__iter__", "__getitem__", "__contains__"))
-            return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=quiet and not self.context.suspends)
-        if isinstance(callee, Known) and callee.value in _BY_CLASS and kinds and kinds[0] is UNKNOWN:
-            method = {iter: "__iter__", operator.getitem: "__getitem__"}.get(callee.value)
-            quiet = method is not None and method not in self.context.busy and not self.context.suspends
-            return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=quiet)
-        if (
-            isinstance(callee, Known)
-            and is_hashable(callee.value)
-            and callee.value in FOLDS
-            and kinds
-            and type(e.func) is not n.Ref
-        ):
-            decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
-            terms = [*map(item_of, kinds[:1]), *kinds[1:]]
-            if decision.entry is None or decision.entry.layer != "user":
-                if any(is_own_class(k) and has_operators(k.cls) for k in terms):
-                    return self.looked_up(s, FOLDS[callee.value], args, kwargs, kinds, None)
-                if any(k is UNKNOWN for k in terms) and not self.is_empty(kinds[0]):
-                    return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)
-        if isinstance(callee, Known) and is_hashable(callee.value) and callee.value in BY_METHOD and args:
-            if kinds[0] is UNKNOWN and BY_METHOD[callee.value] in self.context.computed:
-                quiet = BY_METHOD[callee.value] not in self.context.busy
-                return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=quiet)
-            method = own_method(kinds[0], BY_METHOD[callee.value])
-            if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
-                return self.looked_up(s, method, args, (), kinds, None)
-        if e.func in (IMPORT, IMPORT_RELATIVE):
-            self.context.imports(imported_name(e, self.owner))
-        if e.func in (IMPORT, IMPORT_RELATIVE) and self.variables():
-            found = imported_module(e, self.owner)
-            module = UNKNOWN if found is None else Known(found)
-            return self.site(s, Site("constant", import_module, args=args, kinds=kinds, result=module))
-        if isinstance(callee, Known) and not kwargs and (cls := empty_class(callee.value, kinds)) is not None:
-            return self.site(s, Site("construct", cls, args=tuple(args), kinds=kinds, result=Instance(cls)))
-        if isinstance(callee, Known):
-            written, callee = callee.value, Known(self.context.numeric_meaning(callee.value, kinds))
-            if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
-                decision = self.context.lookup(callee.value, list(kinds[: len(args)]))
-                if decision.how != "constant" and not (decision.entry is None and collects(callee.value, args, kwargs)):
-                    if decision.entry is None and isinstance(callee.value, type) and makes_itself(callee.value):
-                        return self.made(s, e.func, callee.value, args, kwargs, kinds)
-                    return self.dynamic(s, e.func, args, kwargs, kinds, results.call(callee.value, [NUMERIC], {}))
-            function = numeric_function(callee.value, kinds)
-            if function is None:  # an operator, as a function
-                return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)
-            op = OPERATOR_OF_FUNCTION.get(written) if written is not function and len(kinds) == 2 else None
-            made = None if op is None else results.binary(op, *kinds)
-            return self.looked_up(s, function, args, kwargs, kinds, made)
+        """What a call of ``callee`` stands for, by what is known of it."""
+        found: Kind | None = None
+        if isinstance(callee, Method):
+            found = self.method_called(s, e, callee, args, kwargs, kinds)
+        elif isinstance(callee, Known):
+            found = self.known_called(s, e, callee, args, kwargs, kinds)
+        if found is not None:
+            return found
         method = special_method(callee, "__call__")
         if method is not None and type(e.func) in (n.Name, n.Global, n.Ref):
             return self.looked_up(s, method, (e.func, *args), kwargs, (callee, *kinds), None)
@@ -228,6 +147,104 @@ class CallSites:
         members, name = self.context.members, e.func.name if type(e.func) is n.Attr else ""
         reads = name in _OF_CONTAINERS and callee is UNKNOWN and members is not None and name not in members
         return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=reads)
+
+    def method_called(
+        self, s: n.Stmt, e: n.Call, callee: Method, args: Any, kwargs: Any, kinds: tuple[Kind, ...]
+    ) -> Kind | None:
+        """A method is a function whose first argument is its owner; None where the owner is not to be had."""
+        owner, function = callee.owner, callee.function
+        if isinstance(owner, Known) and is_by_fields(function):
+            cls = owner.value  # a named tuple's _make
+            return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN,) * len(cls._fields), cls))
+        if isinstance(owner, Super):
+            args, kinds = (owner.owner, *args), (owner.instance, *kinds)
+            if isinstance(function, types.FunctionType) or initializer_of(function, len(args)) is not None:
+                return self.looked_up(s, function, args, kwargs, kinds, None)
+            how = "constant" if function in HARMLESS else "missing"
+            result = Known(None) if function is object.__init__ else UNKNOWN
+            return self.site(s, Site(how, function, args=args, kwargs=kwargs, kinds=kinds, result=result))
+        if type(e.func) is n.Global:
+            method = self.context.global_value(self.owner, e.func.id)
+            if isinstance(method, types.MethodType) and not isinstance(owner, (Num, Known)):
+                args, kinds = (n.Ref(f"{e.func.id}_owner", method.__self__), *args), (owner, *kinds)
+                return self.looked_up(s, function, args, kwargs, kinds, None)
+        if type(e.func) is n.Attr and not isinstance(owner, Known):
+            if isinstance(owner, Instance) and type(e.func.value) is n.Attr:
+                return self.dynamic(s, e.func, e.args, e.kwargs, kinds)
+            if isinstance(owner, Num):
+                function = self.context.array_member(e.func.name) or function
+            return self.looked_up(s, function, (e.func.value, *args), kwargs, (owner, *kinds), None)
+        if is_of_class(callee):
+            cls = owner.value  # type: ignore[union-attr]
+            return self.looked_up(s, function, (n.Ref(cls.__name__, cls), *args), kwargs, (owner, *kinds), None)
+        return None
+
+    def known_called(
+        self, s: n.Stmt, e: n.Call, callee: Known, args: Any, kwargs: Any, kinds: tuple[Kind, ...]
+    ) -> Kind | None:
+        """A function, a class or another object that is known: first what it is to the compiler, then to the rules."""
+        fn = callee.value
+        if type(e.func) is n.Ref and fn is attempt:
+            return self.dynamic(s, e.func, args, kwargs, kinds, Tuple((UNKNOWN, UNKNOWN)))
+        if type(e.func) is n.Ref and fn in (getattr, setattr):
+            return self.dynamic(s, e.func, args, kwargs, kinds)
+        if (proxy := super_kind(fn, args, kinds)) is not None:
+            return self.site(s, Site("constant", super, args=tuple(args), kinds=kinds, result=proxy))
+        found = self.by_protocol(s, e, fn, args, kwargs, kinds) if kinds and is_hashable(fn) else None
+        if found is not None:
+            return found
+        if e.func in (IMPORT, IMPORT_RELATIVE):
+            self.context.imports(imported_name(e, self.owner))
+            if self.variables():
+                module = imported_module(e, self.owner)
+                result = UNKNOWN if module is None else Known(module)
+                return self.site(s, Site("constant", import_module, args=args, kinds=kinds, result=result))
+        if not kwargs and (cls := empty_class(fn, kinds)) is not None:
+            return self.site(s, Site("construct", cls, args=tuple(args), kinds=kinds, result=Instance(cls)))
+        meant = self.context.numeric_meaning(fn, kinds)
+        if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+            decision = self.context.lookup(meant, list(kinds[: len(args)]))
+            if decision.how != "constant" and not (decision.entry is None and collects(meant, args, kwargs)):
+                if decision.entry is None and isinstance(meant, type) and makes_itself(meant):
+                    return self.made(s, e.func, meant, args, kwargs, kinds)
+                return self.dynamic(s, e.func, args, kwargs, kinds, results.call(meant, [NUMERIC], {}))
+        function = numeric_function(meant, kinds)
+        if function is None:  # an operator, as a function
+            return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)
+        op = OPERATOR_OF_FUNCTION.get(fn) if fn is not function and len(kinds) == 2 else None
+        made = None if op is None else results.binary(op, *kinds)
+        return self.looked_up(s, function, args, kwargs, kinds, made)
+
+    def by_protocol(
+        self, s: n.Stmt, e: n.Call, fn: Any, args: Any, kwargs: Any, kinds: tuple[Kind, ...]
+    ) -> Kind | None:
+        """What runs methods of its arguments; None where it doesn't, or where they are not the user's."""
+        first, unseen = kinds[0], self.context.busy.isdisjoint
+        late = functools.partial(self.dynamic, s, e.func, args, kwargs, kinds)
+        if fn is next and len(args) == 2 and own_method(first, "__next__"):
+            return self.looked_up(s, drawn_or, args, kwargs, kinds, None)
+        if fn in (everything, contained) and first is UNKNOWN:
+            quiet = unseen(("__iter__", "__getitem__", "__contains__"))
+            return late(only_reads=quiet and not self.context.suspends)
+        if fn in _BY_CLASS and first is UNKNOWN:
+            method = {iter: "__iter__", operator.getitem: "__getitem__"}.get(fn)
+            return late(only_reads=method is not None and unseen((method,)) and not self.context.suspends)
+        if fn in FOLDS and type(e.func) is not n.Ref:
+            decision = self.context.lookup(fn, list(kinds[: len(args)]))
+            terms = [*map(item_of, kinds[:1]), *kinds[1:]]
+            if decision.entry is None or decision.entry.layer != "user":
+                if any(is_own_class(k) and has_operators(k.cls) for k in terms):
+                    return self.looked_up(s, FOLDS[fn], args, kwargs, kinds, None)
+                if any(k is UNKNOWN for k in terms) and not self.is_empty(first):
+                    return late(only_reads=True)
+        if fn in BY_METHOD and args:
+            name = BY_METHOD[fn]
+            if first is UNKNOWN and name in self.context.computed:
+                return late(only_reads=unseen((name,)))
+            method = own_method(first, name)
+            if method is not None and not kwargs and not any(type(a) is n.Star for a in args):
+                return self.looked_up(s, method, args, (), kinds, None)
+        return None
 
     def dynamic(
         self,
