@@ -179,6 +179,9 @@ def test_a_hook_that_looks_only() -> None:
 def test_stop_gradient() -> None:
     assert ad.grad(lambda x: x * ad.stop_gradient(x * x))(3.0) == 9.0
     assert ad.jvp(lambda x: x * ad.stop_gradient(x * x), (3.0,), (1.0,)) == (27.0, 9.0)
+    inside = lambda x: ad.grad(lambda u: u**3 * ad.stop_gradient(u * x))(x)  # noqa: E731
+    assert ad.grad(inside)(2.0) == ad.jvp(inside, (2.0,), (1.0,))[1] == 3 * 2 * 2.0 * (2.0 * 2.0)
+    assert ad.grad(ad.grad(lambda x: x * x * ad.stop_gradient(x)))(3.0) == 6.0
 
 
 def wave(x, k):

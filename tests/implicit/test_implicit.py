@@ -81,6 +81,46 @@ def test_no_convergence() -> None:
         root(lambda x: x * x + 1, 0.7, max_iterations=10)
 
 
-def test_second_derivatives_are_refused() -> None:
-    with pytest.raises(ad.UnsupportedSyntaxError, match="fixed_point"):
-        ad.hessian(by_iteration, 1)(A, B)
+def square_root(a):
+    return fixed_point(babylonian, 1.0, a)
+
+
+def by_captures(a):
+    return root(lambda x: x * x - a, 1.0, tolerance=1e-14)
+
+
+@pytest.mark.parametrize("f", [square_root, by_captures])
+def test_orders_two_to_four(f) -> None:
+    want = [0.5 * 2**-0.5, -0.25 * 2**-1.5, 0.375 * 2**-2.5, -0.9375 * 2**-3.5]
+    for n in range(4):
+        assert np.isclose(ad.derivative(f, n + 1)(2.0), want[n], rtol=1e-11)
+    forward = ad.jvp(lambda a: ad.jvp(f, (a,), (1.0,))[1], (2.0,), (1.0,))
+    np.testing.assert_allclose(forward, want[:2], rtol=1e-11)
+
+
+@pytest.mark.parametrize("f", [by_iteration, by_newton, by_newton_with_captures])
+def test_second_derivatives_of_arrays(f) -> None:
+    for found, want in zip(ad.hessian(f, (0, 1))(A, B), ad.hessian(directly, (0, 1))(A, B)):
+        for block, like in zip(found, want):
+            np.testing.assert_allclose(block, like, rtol=1e-8)
+
+
+INNER = {
+    "grad": lambda f, x: ad.grad(f)(x),
+    "jvp": lambda f, x: ad.jvp(f, (x,), (x * x,))[1],
+    "vjp": lambda f, x: ad.vjp(f, x)[1](x)[0],
+    "jacobian": lambda f, x: ad.jacobian(f)(x),
+    "linearize": lambda f, x: ad.linearize(f, x)[1](x),
+    "checkpoint": lambda f, x: ad.checkpoint(f)(x),
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_derivatives_taken_inside(name: str) -> None:
+    def of(solved):
+        return lambda x: INNER[name](lambda a: x * solved(a * x), x)
+
+    f, like = of(square_root), of(np.sqrt)
+    assert np.isclose(ad.grad(f)(1.5), ad.grad(like)(1.5), rtol=1e-10)
+    assert np.isclose(ad.jvp(f, (1.5,), (1.0,))[1], ad.grad(like)(1.5), rtol=1e-10)
+    assert np.isclose(ad.hessian(f)(1.5), ad.hessian(like)(1.5), rtol=1e-9)

@@ -104,6 +104,9 @@ class PushAgain:
         if how == "rule":
             if decision.entry.kind != FRULE:
                 raise no_frule(f, None)
+            on_bundles = getattr(decision.entry.function, "on_bundles", None)
+            if on_bundles is not None:
+                return on_bundles(self, args, kwargs)  # type: ignore[no-any-return]
             return self.by_rule(fn, args, kwargs)
         if how == "constant":
             return constant(f(*given, **named), fn)

@@ -1,7 +1,8 @@
 """Rules in run-time dispatch of reverse mode, on bundles.
 
 The pullback of a rule of the library is the derivation of its function; a rule of the user's that can't be pasted is
-differentiated itself.  ``again`` is :class:`thunkad.compiled.pull_again.PullAgain`.
+differentiated itself.  A rule that takes derivatives may say what it is on bundles: its attribute ``on_bundles``
+(``root`` has such rules).  ``again`` is :class:`thunkad.compiled.pull_again.PullAgain`.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ def rule_of_library(
 def rule_itself(again: Any, pull: Any, rule: Entry, fn: Bundle, args: Args, kwargs: Kwargs) -> Found:
     """A rule that is called as it stands: forward mode over its value, and later over its pullback."""
     name = name_of(rule.target)
+    on_bundles = getattr(rule.function, "on_bundles", None)
+    if on_bundles is not None:
+        return on_bundles(again, tuple(map(copied, args)) if pull.kept else args, kwargs)  # type: ignore[no-any-return]
     if getattr(rule.function, "first_order_only", False):
         raise UnsupportedSyntaxError(
             f"a second derivative through {name}, whose rule is numerical, is not supported",
