@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,11 @@ class NestedPullback(Holding):
         self.nested, self.f, self.args, self.kwargs = nested, f, args, kwargs
         bound = nested.binder.bind(f, args, kwargs)
         self.around = Around(Derivation(bound.target, bound.owner, bound.names, "pull", ()))
+
+    def holding(self, copied: Callable[[Any], Any]) -> NestedPullback:
+        made = copy.copy(self)
+        made.f, made.args, made.kwargs = copied((self.f, self.args, self.kwargs))
+        return made
 
     def __call__(self, value_bar: Any) -> Any:
         d, bound = self.nested.of_pullback(self)

@@ -59,6 +59,8 @@ def described(name: str, value: Any) -> Any:
 
 def holds_data(name: str, value: Any) -> bool:
     """Whether there is anything in it, or in what functions read that it leads to, that may change."""
+    if isinstance(value, types.ModuleType) and is_library(value):
+        return False
     found, description = _at(value, name), _Description()
     if not _only_notes(name, found):
         description.of(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ SHARED_HINT = "it outlives the call: keep the value in a variable, or in an attr
 
 class Holding:
     """A function whose cotangent is that of copies that it holds."""
+
+    def holding(self, copied: Callable[[Any], Any]) -> Any:
+        """The same function with copies of what it holds."""
+        raise NotImplementedError
 
 
 def is_descriptor(found: Any) -> bool:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from typing import Any
 
 import numpy as np
 
 from thunkad.records import replace
+from thunkad.runtime.attributes import Holding
+from thunkad.runtime.cells import Cell
 from thunkad.runtime.dots import has_fields
 from thunkad.runtime.marks import MARK, derivative_of
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import Tangent
+
+_LIBRARIES = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
 
 
 def held(x: Any, seen: dict[int, Any] | None = None) -> Any:
@@ -44,7 +49,9 @@ def _copied(x: Any, seen: dict[int, Any]) -> Any:
     if spec is not None:
         inner = held(spec.f, seen)
         return x if inner is spec.f else _derivative(replace(spec, f=inner))
-    if has_fields(x) and type(x).__module__ != "builtins":
+    if isinstance(x, Holding):
+        return x.holding(lambda v: held(v, seen))
+    if has_fields(x) and _is_of_the_user(x):
         return _object(x, seen)
     return x
 
@@ -57,6 +64,14 @@ def _derivative(spec: Any) -> Any:
 
     setattr(derivative, MARK, spec)
     return derivative
+
+
+def _is_of_the_user(x: Any) -> bool:
+    """Whether ``x`` is an object of a class of the user's, or a variable of one of their functions."""
+    library = type(x).__module__.partition(".")[0]
+    if isinstance(getattr(x, "__dict__", None), dict):
+        return library not in ("builtins", "thunkad")
+    return isinstance(x, Cell) or library not in _LIBRARIES
 
 
 def _object(x: Any, seen: dict[int, Any]) -> Any:
