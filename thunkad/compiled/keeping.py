@@ -126,4 +126,5 @@ def _makes_container(e: n.Expr | None, owner: Any) -> bool:
 
 
 def _is_foreign(cls: type) -> bool:
-    return cls.__module__.split(".")[0] in _FOREIGN
+    module: Any = cls.__module__  # of some classes in C that is what it is for their objects
+    return not isinstance(module, str) or module.split(".")[0] in _FOREIGN
