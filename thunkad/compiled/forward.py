@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled import entry
-from thunkad.compiled.replay import check_same
+from thunkad.compiled.replay import FirstRun
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.linear import NotSeparable
 from thunkad.kinds.lattice import Kind, Known, Opaque, may_have_tangent
@@ -192,12 +192,13 @@ def check_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
 def again(call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...]) -> tuple[Any, Callable[..., Any]]:
     """A linear map that runs the function each time, of which no other can be made; always with the same rules.
 
-    What the function reads besides its arguments must be what it was, which is seen by its value.
+    What the function reads besides its arguments must be what it was.
     """
     places: list[tuple[str, Any]] = [(name, None) for name in wanted]
     specialization, _ = entry.specialize(call, "jvp", places, False, False, call.kinds())
     run = entry.Run(specialization)
     values = dict(zip(call.names, call.values))
+    first = FirstRun(call.root.fn)
 
     def everything(dots: dict[str, Any]) -> tuple[Any, ...]:
         given = (given_dot(dots.get(name, ZERO), values[name]) for name in wanted)
@@ -205,14 +206,15 @@ def again(call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...]) -
 
     def pushforward(*tangents: Any) -> Any:
         check_count(primals, tangents)
+        first.check_surroundings()
         with one_of_several():
             found, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
-        check_same(call.root.fn, found, before)
+        first.check_value(found)
         return outward(value_dot, found)
 
     with one_of_several():
         value = run.first(everything({}))[0]
-    before = snapshot(value)
+    first.gave(value)
     return value, pushforward
 
 

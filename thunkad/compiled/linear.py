@@ -20,7 +20,7 @@ from thunkad.compiled.dynamic import Pull, is_nested
 from thunkad.compiled.own_classes import is_operator_of_own, operator_methods
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.push import Push
-from thunkad.compiled.replay import check_same
+from thunkad.compiled.replay import FirstRun
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import is_iterator
 from thunkad.forward.linear import NotSeparable
@@ -31,7 +31,6 @@ from thunkad.runtime.cotangents import dense, entry
 from thunkad.runtime.dots import defaults_dot, tangent_buffer
 from thunkad.runtime.held import held
 from thunkad.runtime.marks import MAP
-from thunkad.runtime.residuals import snapshot
 from thunkad.runtime.watching import Watch
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
@@ -98,13 +97,16 @@ class LinearCalls:
                 hint="draw the numbers outside and pass them in",
             )
         kept = held((fn, args, kwargs))  # it may change what it is given
+        first = FirstRun(kept[0]) if is_nested(fn) else None
         push = self.forwarding.pusher
 
         def linear(fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Any:
             again, own, named = held(kept)
+            if first is not None:
+                first.check_surroundings()
             found, dot = push.whole(again, fn_dot, own, tuple(map(unthunk, arg_dots)), named, kwarg_dots)
-            if is_nested(fn):
-                check_same(fn, found, before)
+            if first is not None:
+                first.check_value(found)
             return dot
 
         if is_nested(fn):  # with the rules of this call, not with those that the function is pinned to
@@ -114,7 +116,8 @@ class LinearCalls:
                 raise NotSeparable("a derivative of a function that changes what it is given")
         else:
             value = fn(*args, **kwargs)
-        before = snapshot(value)
+        if first is not None:
+            first.gave(value)
         return list(value) if is_iterator(fn) else value, linear  # a list can be gone through in both halves
 
     def function(self, fn: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Linear]:

@@ -9,6 +9,7 @@ from typing import Any
 from thunkad.analysis.randomness import is_random, is_unknown, may_draw
 from thunkad.analysis.sites import called, path_of
 from thunkad.compiled.load import place_of_target
+from thunkad.compiled.surroundings import Surroundings
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.forward.calls import EFFECT
 from thunkad.ir import nodes as n
@@ -17,7 +18,7 @@ from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Known, Lifted
 from thunkad.rules.entry import name_of
 from thunkad.runtime.replays import random_states, refuse_draws
-from thunkad.runtime.residuals import same_numbers
+from thunkad.runtime.residuals import same_numbers, snapshot
 
 STATES, REFUSE_DRAWS = n.Ref("random_states", random_states), n.Ref("refuse_draws", refuse_draws)
 
@@ -130,11 +131,30 @@ def refuse_surrogates(world: Any) -> None:
             )
 
 
-def check_same(fn: Any, value: Any, before: Any) -> None:
-    """Refuse the derivative of ``fn``, which is run once more for it, where its value isn't what it was ``before``."""
-    if not same_numbers(value, before):
-        raise ArgumentError(
-            f"the linear map of {name_of(fn)} runs it again, and its value isn't what it was: something that it reads "
-            "has changed, or it draws random numbers",
+class FirstRun:
+    """What a function read and gave when it ran first, of which a linear map is made by running it again."""
+
+    def __init__(self, fn: Any) -> None:
+        self.fn, self.surroundings = fn, Surroundings({"": fn})
+        self.value: Any = None
+
+    def gave(self, value: Any) -> None:
+        self.value = snapshot(value)
+
+    def check_surroundings(self) -> None:
+        """Refuse another run if something that it reads is not what it was."""
+        if self.surroundings.changed({"": self.fn}) is not None:
+            raise self.error("something that it reads has changed")
+
+    def check_value(self, value: Any) -> None:
+        """Refuse what another run has given if that is another value."""
+        if not same_numbers(value, self.value):
+            raise self.error(
+                "its value isn't what it was: something that it reads has changed, or it draws random numbers"
+            )
+
+    def error(self, what: str) -> ArgumentError:
+        return ArgumentError(
+            f"the linear map of {name_of(self.fn)} runs it again, and {what}",
             hint="call linearize again, or give the function what changes as an argument",
         )

@@ -43,13 +43,17 @@ class Surroundings:
 
     def check(self, given: dict[str, Any], where: str) -> None:
         """Refuse to run the function that ``where`` names again if something has changed."""
-        for name, value in given.items():
-            if described(name, value) != self.before[name]:
-                raise UnsupportedSyntaxError(
-                    f"{where} has to be run again for its derivative (it is in a checkpoint, or a derivative of it is "
-                    f"differentiated), and {name!r}, which it reads, is not what it was when it ran first",
-                    hint="pass it a copy of that as an argument, or change it after the derivative has been computed",
-                )
+        name = self.changed(given)
+        if name is not None:
+            raise UnsupportedSyntaxError(
+                f"{where} has to be run again for its derivative (it is in a checkpoint, or a derivative of it is "
+                f"differentiated), and {name!r}, which it reads, is not what it was when it ran first",
+                hint="pass it a copy of that as an argument, or change it after the derivative has been computed",
+            )
+
+    def changed(self, given: dict[str, Any]) -> str | None:
+        """The name of something that has changed."""
+        return next((name for name, value in given.items() if described(name, value) != self.before[name]), None)
 
 
 def described(name: str, value: Any) -> Any:
