@@ -9,6 +9,14 @@ import thunkad as ad
 
 A = np.array([1.0, 2.0])
 
+
+def changed_in_place(xs):
+    y = np.ravel(xs)
+    y *= A
+    xs[1] = y[0]
+    return np.sum(y**2) * xs[1]
+
+
 FUNCTIONS = {
     "multiply": lambda x: np.sum(np.multiply([x, x], x)),
     "add a tuple": lambda x: np.sum(np.add([x, 1.0], (x, x)) ** 2),
@@ -25,6 +33,17 @@ FUNCTIONS = {
     "array / list": lambda x: np.sum(A / [x, 2.0 * x]),
     "array ** list": lambda x: np.sum((A * x) ** [2.0, 3.0]),
     "array @ list": lambda x: A @ [x, x * x],
+    "det": lambda x: np.linalg.det([[x, 1.0], [2.0, x * x]]) + np.linalg.norm([[x, 1.0], [2.0, 3.0]]),
+    "mean of arrays": lambda x: np.sum(np.mean([A, A * x, A * 0.3], axis=0) ** 2),
+    "where": lambda x: np.sum(np.where([True, False], [x, 1.0], (2.0, x)) ** 2),
+    "fft": lambda x: np.abs(np.fft.fft([x, 1.0, 0.5])).sum(),
+    "weights": lambda x: np.bincount([0, 1], weights=[x, 2.0])[0] * np.average([x, 3.0], weights=[1.0, x]),
+    "interp": lambda x: np.interp(x, [0.0, 2.0], [x, 3.0]) * np.polyval([1.0, x, 2.0], 0.3),
+    "polyval at a list": lambda x: np.polynomial.polynomial.polyval([x, 1.0], [1.0, 2.0, 3.0])[0],
+    "several": lambda x: sum(np.sum(a) ** 2 for a in np.meshgrid([x, 1.0], [2.0, x])),
+    "sinc": lambda x: np.sum(np.sinc([x, 0.3])) + np.emath.sqrt([x, 4.0])[0],
+    "found late": lambda x: sum(np.sum(f([[x, 1.0], [2.0, x * x]]) ** 2) for f in (np.std, np.cumsum, np.atleast_1d)),
+    "changed in place": lambda x: changed_in_place([x, 1.0]),
     "list in a name": lambda x: [np.multiply(ys, x) for ys in [[x, 1.0]]][0].sum(),
 }
 

@@ -36,6 +36,7 @@ from thunkad.compiled.own_classes import (
 from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.refusals import changes_argument
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
+from thunkad.forward.array_likes import with_arrays_given
 from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
@@ -231,20 +232,21 @@ class Push:
         if kwargs:
             kwargs = dict(renamed(rule.target, tuple(kwargs.items())))  # type: ignore[arg-type]
             kwarg_dots = dict(renamed(rule.target, tuple(kwarg_dots.items())))  # type: ignore[arg-type]
-        given = rule.signature().bind_partial(*args, **kwargs).arguments
+        bound = rule.signature().bind_partial(*args, **kwargs)
         tangents = rule.signature().bind_partial(*arg_dots, **{k: kwarg_dots.get(k, ZERO) for k in kwargs}).arguments
         passed: dict[str, Any] = {}
         for p, d in dots.items():
-            found = tangents.get(p, ZERO) if p in given else ZERO
+            found = tangents.get(p, ZERO) if p in bound.arguments else ZERO
             if rule.signature().parameters[p].kind is inspect.Parameter.VAR_POSITIONAL and _still(found or ()):
                 found = ZERO
             passed[d] = found
         for p in constants_of(rule, (*dots, *dots.values())):
             if not _still((tangents.get(p, ZERO),)):
                 raise UnsupportedSyntaxError(f"{no_derivative_by(p, rule)} is not supported in forward mode")
+        passed = with_arrays_given(rule, bound, passed)
         if rule.wants_ad():
             passed["ad"] = self.forwarding.world.handle()
-        found = rule.function(*args, **kwargs, **passed)
+        found = rule.function(*bound.args, **bound.kwargs, **passed)
         if not isinstance(found, tuple) or len(found) != 2:
             raise no_frule(rule.target, None)
         return found[0], unshared(found[1], found[0], args, arg_dots)

@@ -13,6 +13,7 @@ from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import NoRuleError
+from thunkad.forward.array_likes import ARRAY_DOT, with_arrays
 from thunkad.forward.memory import Summary, hands_on, makes_fresh
 from thunkad.forward.template import (
     STRETCH,
@@ -32,7 +33,6 @@ from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.keywords import constants_of, no_derivative_by
 from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import arrays, cotangents
-from thunkad.runtime.dot_changes import array_dot
 from thunkad.runtime.dots import (
     changeable,
     closure_dot,
@@ -53,7 +53,6 @@ CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 FIELD_DOT = n.Ref("field_dot", field_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
 USING, USING_DOT = n.Ref("using", using), n.Ref("using_dot", using_dot)
-ARRAY_DOT = n.Ref("array_dot", array_dot)
 VIEW_LIKE = n.Ref("view_like", view_like)
 
 #: Operands whose tangents a callee may change in place: displays hold those of what they hold.
@@ -109,14 +108,7 @@ class Calls:
 
     def call(self, s: n.Assign, target: str, site: Site) -> None:
         if not any(self.push.moves(a) for a in self.operands(site)):
-            new = self.with_site(s, site)
-            if target in self.push.moving:
-                if type(new) is n.Assign and is_iterator(called(site, self.push.resolved)):
-                    new = n.Assign(target, n.Call(LIST, (new.value,)), line=s.line)  # its tangents go through it too
-                self.push.out.append(new)
-                self.push.tangent(target, ZERO_REF)
-            else:
-                self.push.out.append(new)
+            self.still(s, target, site)
         elif site.how == "rule":
             self.rule(s, target, site)
         elif site.how in ("inside", "lifted"):
@@ -128,6 +120,15 @@ class Calls:
         else:
             message, hint = site.why or no_rule_message(site.callee)
             raise NoRuleError(message, self.push.resolved.place(s.line), hint.replace("rrule", "frule"))
+
+    def still(self, s: n.Assign, target: str, site: Site) -> None:
+        """A call whose result has no tangent; its variable may have one."""
+        new = self.with_site(s, site)
+        if target in self.push.moving and type(new) is n.Assign and is_iterator(called(site, self.push.resolved)):
+            new = n.Assign(target, n.Call(LIST, (new.value,)), line=s.line)  # its tangents go through it too
+        self.push.out.append(new)
+        if target in self.push.moving:
+            self.push.tangent(target, ZERO_REF)
 
     def with_site(self, s: n.Stmt, site: Site) -> n.Stmt:
         new = walk.map_stmt(s, lambda e: e)
@@ -147,14 +148,22 @@ class Calls:
             return
         if entry.kind != FRULE:
             raise no_frule(site.callee, self.push.resolved.place(s.line))
+        s, site = with_arrays(self.push, s, site)
         bound = bind_rule(without_dots(entry), site, self.push.resolved, s.line)
         template = None if bound is None else forward_template(entry)
         if bound is None or entry.wants_ad() or self.moves_constants(site, entry, bound):
             self.dynamic(s, target, site, callee_of(site))
+        elif not self.takes_tangents(entry, template, bound):
+            self.still(s, target, site)
         elif template is None or (template.linear and not self.has_tangents(site, bound, template)):
             self.outlined(s, target, site, entry)
         else:
             self.inlined(s, target, site, template, bound)
+
+    def takes_tangents(self, entry: Entry, template: ForwardTemplate | None, bound: dict[str, n.Expr]) -> bool:
+        """Whether something moves that the rule takes the tangent of, not only a shape or an axis."""
+        params = dots_of(entry) if template is None else template.dots
+        return any(p not in bound or self.push.moves(bound[p]) for p in params)
 
     def moves_constants(self, site: Site, entry: Entry, bound: dict[str, n.Expr]) -> bool:
         """Whether what the rule takes for a constant may have a tangent, which is seen when the code runs."""

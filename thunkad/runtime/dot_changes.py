@@ -35,7 +35,11 @@ def array_dot(v_dot: Any, v: Any) -> Any:
     """The tangent of what is written into an array, a number or (nested) sequence of numbers, as one array."""
     v_dot = unthunk(v_dot)
     if isinstance(v, SEQUENCES):
-        return np.array([array_dot(d, x) for d, x in zip(spread(v_dot, v), v)], dtype=None if v else float)
+        parts = [
+            np.zeros(x.shape) if isinstance(x, np.ndarray) and isinstance(d, AbstractZero) else array_dot(d, x)
+            for d, x in zip(spread(v_dot, v), v)
+        ]
+        return np.array(parts, dtype=None if v else float)
     return 0.0 if isinstance(v_dot, AbstractZero) else v_dot
 
 

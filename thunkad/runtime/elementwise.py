@@ -127,7 +127,7 @@ def over_squared_radius(t: Any, x: Any, y: Any) -> Any:
 
 def sinc_partial(y: Any, x: Any) -> Any:
     """The derivative of ``y = sin(πx) / (πx)``, from its series where the closed form cancels."""
-    u = np.pi * x
+    u = np.multiply(np.pi, x)
     small = np.abs(u) < 0.1
     v = u * u
     series = np.pi * u * (-1 / 3 + v * (1 / 30 + v * (-1 / 840 + v / 45360)))

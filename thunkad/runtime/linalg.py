@@ -102,7 +102,7 @@ def _products_without(s: Any) -> Any:
 
 def det_bar(y_bar: Any, y: Any, a: Any) -> Any:
     """The cotangent of ``a`` in ``y = np.linalg.det(a)``."""
-    return np.asarray(y_bar)[..., None, None] * np.conjugate(cofactors(a, y))
+    return np.asarray(y_bar)[..., None, None] * np.conjugate(cofactors(np.asarray(a), y))
 
 
 def det_dot(y: Any, a: Any, a_dot: Any) -> Any:

@@ -95,22 +95,22 @@ def unique_values(x):
 
 @alternative(np.emath.sqrt)
 def sqrt(x):
-    return np.sqrt(x + 0j) if any_below_zero(x) else np.sqrt(x)
+    return np.sqrt(np.add(x, 0j)) if any_below_zero(x) else np.sqrt(x)
 
 
 @alternative(np.emath.log)
 def log(x):
-    return np.log(x + 0j) if any_below_zero(x) else np.log(x)
+    return np.log(np.add(x, 0j)) if any_below_zero(x) else np.log(x)
 
 
 @alternative(np.emath.log10)
 def log10(x):
-    return np.log10(x + 0j) if any_below_zero(x) else np.log10(x)
+    return np.log10(np.add(x, 0j)) if any_below_zero(x) else np.log10(x)
 
 
 @alternative(np.emath.log2)
 def log2(x):
-    return np.log2(x + 0j) if any_below_zero(x) else np.log2(x)
+    return np.log2(np.add(x, 0j)) if any_below_zero(x) else np.log2(x)
 
 
 @alternative(np.emath.logn)
@@ -120,22 +120,22 @@ def logn(n, x):
 
 @alternative(np.emath.power)
 def power(x, p):
-    return np.power(x + 0j, np.asarray(p)) if any_below_zero(x) else np.power(x, np.asarray(p))
+    return np.power(np.add(x, 0j), np.asarray(p)) if any_below_zero(x) else np.power(x, np.asarray(p))
 
 
 @alternative(np.emath.arccos)
 def arccos(x):
-    return complex_arccos(x + 0j) if any_outside_one(x) else np.arccos(x)
+    return complex_arccos(np.add(x, 0j)) if any_outside_one(x) else np.arccos(x)
 
 
 @alternative(np.emath.arcsin)
 def arcsin(x):
-    return complex_arcsin(x + 0j) if any_outside_one(x) else np.arcsin(x)
+    return complex_arcsin(np.add(x, 0j)) if any_outside_one(x) else np.arcsin(x)
 
 
 @alternative(np.emath.arctanh)
 def arctanh(x):
-    return np.arctanh(x + 0j) if any_outside_one(x) else np.arctanh(x)
+    return np.arctanh(np.add(x, 0j)) if any_outside_one(x) else np.arctanh(x)
 
 
 # Results with names

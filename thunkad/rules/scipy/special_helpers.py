@@ -90,13 +90,13 @@ def _at_origin(n: Any, sign: float) -> Any:
 
 def spherical_curvature(function: Any, n: Any, z: Any) -> Any:
     """The second derivative of a spherical Bessel function."""
-    inside = -2 * share(function(n, z, True), z) - function(n, z) * (1 - share(n * (n + 1), z * z))
+    inside = -2 * share(function(n, z, True), z) - function(n, z) * (1 - share(n * (n + 1), np.square(z)))
     return np.where(np.equal(z, 0), _at_origin(n, -1.0), inside)
 
 
 def modified_curvature(function: Any, n: Any, z: Any) -> Any:
     """The second derivative of a modified spherical Bessel function."""
-    inside = -2 * share(function(n, z, True), z) + function(n, z) * (1 + share(n * (n + 1), z * z))
+    inside = -2 * share(function(n, z, True), z) + function(n, z) * (1 + share(n * (n + 1), np.square(z)))
     return np.where(np.equal(z, 0), _at_origin(n, 1.0), inside)
 
 

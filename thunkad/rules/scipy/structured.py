@@ -97,12 +97,12 @@ def _(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=Tr
 
 @alternative(linalg.cosm)
 def cosm(A):
-    return (linalg.expm(1j * A) + linalg.expm(-1j * A)) / 2 if np.iscomplexobj(A) else np.real(linalg.expm(1j * A))
+    return (linalg.expm(np.multiply(1j, A)) + linalg.expm(np.multiply(-1j, A))) / 2 if np.iscomplexobj(A) else np.real(linalg.expm(np.multiply(1j, A)))
 
 
 @alternative(linalg.sinm)
 def sinm(A):
-    return (linalg.expm(1j * A) - linalg.expm(-1j * A)) / 2j if np.iscomplexobj(A) else np.imag(linalg.expm(1j * A))
+    return (linalg.expm(np.multiply(1j, A)) - linalg.expm(np.multiply(-1j, A))) / 2j if np.iscomplexobj(A) else np.imag(linalg.expm(np.multiply(1j, A)))
 
 
 @alternative(linalg.tanm)
@@ -112,12 +112,12 @@ def tanm(A):
 
 @alternative(linalg.coshm)
 def coshm(A):
-    return (linalg.expm(A) + linalg.expm(-A)) / 2
+    return (linalg.expm(A) + linalg.expm(np.negative(A))) / 2
 
 
 @alternative(linalg.sinhm)
 def sinhm(A):
-    return (linalg.expm(A) - linalg.expm(-A)) / 2
+    return (linalg.expm(A) - linalg.expm(np.negative(A))) / 2
 
 
 @alternative(linalg.tanhm)
