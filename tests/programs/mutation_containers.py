@@ -378,3 +378,20 @@ def f(x, y, s):
     x[[0, 2]], z[[1, 1]] = y[[-1, 3]], x[1:3]
     return np.sum(x * np.array([1.0, 2.0, 3.0, 4.0]))
 """)
+p("bits_beside_values", (S,), """
+class Buffers:
+    def __init__(self, x):
+        self.kept, self.now = [x, x * x], 0
+
+    def flip(self):
+        self.now ^= 1
+        return self.kept[self.now]
+
+
+def f(x):
+    buffers, flags = Buffers(x), {"seen": 1}
+    y = buffers.flip()
+    flags["seen"] <<= 2
+    flags["seen"] &= 6
+    return y * buffers.flip() * flags["seen"]
+""")

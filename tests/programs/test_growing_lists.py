@@ -23,6 +23,24 @@ rows = []
 for k in range(3):
     rows.append(u * v[k])
 return np.stack(rows) @ v
+=== extended_by_iterators | a = 0.37
+rows = [a]
+rows += (v * v for v in [a, 2.0])
+held = {"rows": rows}
+held["rows"] += map(np.sin, rows[:2])
+held["rows"] += range(2)
+rows[1:2] = (v * a for v in rows[:2])
+return sum(k * v for k, v in enumerate(rows))
+=== slices_in_names | a = 0.37
+rows = [a, 2.0, a * a]
+every, total = slice(0, 3, 2), 0.0
+some = rows[every]
+some[0] = some[0] * 3.0
+for span in {"low": slice(0, 2), "high": slice(1, 3)}.values():
+    total = total + rows[span][0] * sum(rows[span])
+    rows[span] = [total * a]
+    rows.append(a)
+return total * some[0] + some[1] + sum(rows)
 === read_while_it_grows | a = 0.37
 rows = [a]
 for k in range(4):

@@ -3,6 +3,7 @@
 So do those that a rule takes for constants: they have derivatives all the same, or are refused in either mode.
 """
 
+import cmath
 import math
 
 import numpy as np
@@ -30,6 +31,7 @@ CASES = {
     "cond_1": (lambda x: np.linalg.cond(x, 1), M),
     "histogram": (lambda x: np.histogram(x, bins=3, density=True)[0], V),
     "interp_period": (lambda x: np.interp(x, [0, 1.0, 2, 3], [3, 1.0, 4, 1], period=2.5), V),
+    "polar": (lambda x: cmath.polar(complex(x[0], x[1]))[0] * x, V),
     "largest": (lambda x: max([], default=x[0]) * min(x[:0].tolist(), key=abs, default=x[1] ** 2) * x, V),
     "largest_late": (lambda x: sum(f([v for v in x if v > 9], default=x[0] ** 3) for f in (max, min)) * x, V),
     "matmul_out": (product_into, V),

@@ -18,7 +18,7 @@ from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_o
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Sequence
+from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Num, Opaque, Sequence, Tuple
 from thunkad.records import record
 from thunkad.rules.template import UNBROADCAST
 from thunkad.runtime import shadows as runtime
@@ -257,11 +257,13 @@ class ReadStep(Step):
         mode = bars.shadowed[self.source]
         scalar = isinstance(self.target_kind, Num) and self.target_kind.is_scalar
         operands: tuple[n.Expr, ...]
-        if type(self.index) is n.Slice and mode != "array" and self.target in bars.shadowed:
+        at = bars.kind(self.index.id) if type(self.index) is n.Name else None
+        if (type(self.index) is n.Slice or at == Opaque(slice)) and mode != "array" and self.target in bars.shadowed:
             operands = (n.Name(self.source), as_key(self.index), n.Name(self.target))
             bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_slice"), operands)))
             return
-        if bars.kind(self.source) is UNKNOWN and not self.basic:
+        kind = bars.kind(self.source)
+        if not self.basic and (kind is UNKNOWN or (at is UNKNOWN and isinstance(kind, (Sequence, Tuple)))):
             part = bars.entry_of(self.target)
             item_bar = ZERO_REF if part is None else part.expr
             operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), item_bar)

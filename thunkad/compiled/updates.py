@@ -30,8 +30,9 @@ PLAIN_SETTERS = (list.__setitem__, dict.__setitem__, deque.__setitem__)
 OUT_OF_PLACE = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
     operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv, operator.imod: operator.mod,
-    operator.ipow: operator.pow,
-    operator.imatmul: operator.matmul, operator.ior: operator.or_,
+    operator.ipow: operator.pow, operator.imatmul: operator.matmul, operator.ior: operator.or_,
+    operator.iand: operator.and_, operator.ixor: operator.xor, operator.ilshift: operator.lshift,
+    operator.irshift: operator.rshift,
 }  # fmt: skip
 
 Undo = Callable[[Any, Any], tuple[Any, Any]]
@@ -94,6 +95,9 @@ def _list(fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
         return x, lambda shadows, x_bar: (ZERO, back(shadows, ZERO)[0][0])
     if fn is operator.imul and isinstance(v, int) and isinstance(x, list):
         return _repeated(x, v)
+    if fn is operator.iadd and isinstance(v, (range, str)):
+        x += v
+        return x, functools.partial(_shortened, x, len(v))
     if fn is not operator.iadd or not isinstance(v, (list, tuple, np.ndarray)):
         raise UnsupportedSyntaxError(
             f"{fn.__name__} of a {type(x).__name__} and a value of type {type(v).__name__} is not supported",
@@ -110,6 +114,13 @@ def _list(fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
         return ZERO, like(taken, given)
 
     return x, undo
+
+
+def _shortened(x: list[Any], count: int, shadows: Any, x_bar: Any) -> tuple[Any, Any]:
+    """Back from a list that was extended by what is not differentiated."""
+    slots = shadows.of(x)
+    del slots[len(slots) - count :]
+    return ZERO, ZERO
 
 
 def _repeated(x: list[Any], times: int) -> tuple[Any, Undo]:

@@ -22,5 +22,6 @@ OPERATOR_OF_FUNCTION = {function: op for op, function in FUNCTION_OF_OPERATOR.it
 INPLACE_FUNCTION = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
     "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "|": operator.ior,
+    "&": operator.iand, "^": operator.ixor, "<<": operator.ilshift, ">>": operator.irshift,
 }  # fmt: skip
 FUNCTION_OF_UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -174,11 +175,10 @@ def element(container: Kind, index: Kind, constant: Any = None) -> Kind:
         length = len(container.items)
         if constant is not None and type(constant[0]) is int and -length <= constant[0] < length:
             return container.items[constant[0]]
-        if isinstance(index, Opaque) and index.cls is slice:
-            return Sequence(item_of(container) if container.items else None, tuple)
-        return item_of(container)
-    if isinstance(container, Sequence):
-        return container if isinstance(index, Opaque) and index.cls is slice else item_of(container)
+    if isinstance(container, (Tuple, Sequence)):
+        if index == Opaque(slice) and container != Tuple(()):
+            return container if isinstance(container, Sequence) else Sequence(item_of(container), tuple)
+        return UNKNOWN if index is UNKNOWN else item_of(container)  # it may be a slice
     if isinstance(container, Mapping):
         if constant is not None and container.entries is not None:
             return dict(container.entries).get(constant[0], UNKNOWN)
@@ -495,5 +495,6 @@ RESULT_KINDS: dict[Any, Any] = {
     builtins.tuple: _tuple, builtins.reversed: _list, builtins.sorted: _list, dict.items: _items,
     dict.values: _values, dict.get: _get, dict.copy: _first, list.copy: _first, np.float32: real_type,
     list.pop: lambda args, kwargs: item_of(args[0]), np.float64: real_type,
-    math.frexp: _number(Tuple((PY_REAL, PY_INT))), math.modf: _number(Tuple((PY_REAL,) * 2)),
+    math.frexp: _number(Tuple((PY_REAL, PY_INT))), builtins.slice: _number(Opaque(slice)),
+    **dict.fromkeys((math.modf, cmath.polar), _number(Tuple((PY_REAL,) * 2))),
 }  # fmt: skip

@@ -189,7 +189,7 @@ class Walk:
         self.visit(node.value)
 
     def _visit_Assign(self, node: Any) -> None:
-        if type(node.value).__name__ == "GeneratorExp" and all(map(is_display, node.targets)):
+        if type(node.value).__name__ == "GeneratorExp" and all(map(takes_all_of, node.targets)):
             self.used_up.add(id(node.value))
         self.visit(node.value)
         target = node.targets[0]
@@ -199,6 +199,8 @@ class Walk:
             self.visit(target)
 
     def _visit_AugAssign(self, node: Any) -> None:
+        if type(node.op).__name__ == "Add" and type(node.value).__name__ == "GeneratorExp":  # it extends a list
+            self.used_up.add(id(node.value))
         if type(node.target).__name__ == "Name":
             self.loads.append(Use(node.target.id, self._scope, self._point()))
             self.visit(node.value)
@@ -318,3 +320,8 @@ def targets_of(node: Any) -> Iterator[str]:
 def is_display(target: Any) -> bool:
     """Whether an assignment to ``target`` takes a value apart."""
     return type(target).__name__ in ("Tuple", "List")
+
+
+def takes_all_of(target: Any) -> bool:
+    """Whether an assignment to it takes all values of an iterator: a display, or a slice of a list."""
+    return is_display(target) or (type(target).__name__ == "Subscript" and type(target.slice).__name__ == "Slice")

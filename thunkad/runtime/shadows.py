@@ -130,9 +130,10 @@ class Shadows:
             self.add_entry(x.x, k, item, x_bar[k])
 
     def add_entry(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
-        """Add the cotangent of an entry that was read from a container: by memory if it has some, else into its
-        slot."""
+        """Add the cotangent of an entry that was read from a container: by memory if it has some, or into its slot."""
         item_bar = unthunk(item_bar)
+        if isinstance(key, slice) and isinstance(x, (list, tuple)):
+            return self.add_slice(x, key, item)
         if isinstance(item_bar, AbstractZero) or isinstance(x, (set, frozenset)):  # nothing in a set is differentiated
             return
         check_contents(x)
