@@ -176,7 +176,7 @@ def limits_page() -> str:
         "(`tests/programs/test_every_program.py`).  The conditions of derivatives of derivatives are on the page",
         "[Forward mode](forward.md#conditions-and-what-is-refused).",
     ]
-    return "\n".join([*out, "", EDGES + LIBRARY_CODE])
+    return "\n".join([*out, "", EDGES + TEXT + LIBRARY_CODE])
 
 
 EDGES = """\
@@ -192,6 +192,14 @@ give the derivative; `tests/rules/test_tricky_points.py` shows both.
 | `np.where(x < 1, 2 * x, np.sqrt(x))` | 0 | NaN, from the arm that is not selected | `safe = np.where(x < 1, 1.0, x)`, then `np.where(x < 1, 2 * x, np.sqrt(safe))` |
 | `1 / (1 + np.exp(-x))` | -800 | NaN: `exp` overflows | `0.5 * (1 + np.tanh(x / 2))`, or `scipy.special.expit(x)` |
 | `np.linalg.norm(x) ** 2` | 0, second derivative | 0, since the slope of the norm is taken to be 0 there | `x @ x` |
+
+"""
+TEXT = """\
+## Numbers that go through text or bytes
+
+`float(str(x))`, `float("%.17g" % x)`, `np.frombuffer(x.tobytes())`: what is printed, written or packed has no derivative, and
+what is read from it is a number like any other.  It counts as a constant, without an error, since a log line or a key of a
+cache is made in the same way.
 
 """
 LIBRARY_CODE = """\

@@ -509,6 +509,7 @@ composed(np.emath.logn, 2.0, V)
 composed(np.emath.power, V, 1.5)
 composed(np.histogram, np.array([0.1, 0.2, 0.7, 0.9, 0.4]), 3, weights=V)
 OFF_EDGES = np.array([1.1, 2.0, 0.3, -1.0, 0.6])
+composed(np.histogram_bin_edges, OFF_EDGES, 3)
 composed(np.histogram2d, X, OFF_EDGES, 3, weights=np.abs(V), density=True)
 composed(np.histogramdd, np.stack([X, OFF_EDGES], 1), (2, 3), weights=V)
 

@@ -170,7 +170,8 @@ class Pull:
         if decision is not None and decision.how == "constant":
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         if decision is not None and decision.how == "alternative":
-            return self.function(decision.entry.function, args, kwargs)
+            given = frozenset((*range(len(args)), *kwargs)) if wrt is None else wrt  # not what is left to its default
+            return self.function(decision.entry.function, args, kwargs, given)
         return self.by_kind(fn, args, kwargs, wrt)
 
     def on_python_numbers(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back]:

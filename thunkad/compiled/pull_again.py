@@ -174,7 +174,8 @@ class PullAgain:
         if decision is not None and decision.how == "constant":
             return constant(f(*given, **named_values(kwargs)), fn), nothing(args)
         if decision is not None and decision.how == "alternative":
-            return self.function(pull, constant(decision.entry.function, fn), args, kwargs)
+            places = frozenset((*range(len(args)), *kwargs)) if wrt is None else wrt
+            return self.function(pull, constant(decision.entry.function, fn), args, kwargs, places)
         return self.by_kind(pull, fn, args, kwargs, wrt)
 
     def on_python_numbers(self, pull: Pull, fn: Bundle, args: Args) -> Found:

@@ -237,9 +237,8 @@ class Push:
         passed: dict[str, Any] = {}
         for p, d in dots.items():
             found = tangents.get(p, ZERO) if p in bound.arguments else ZERO
-            if rule.signature().parameters[p].kind is inspect.Parameter.VAR_POSITIONAL and _still(found or ()):
-                found = ZERO
-            passed[d] = found
+            still = isinstance(found, (tuple, list)) and _still(found)  # the items of a list, or what ``*xs`` collects
+            passed[d] = ZERO if still else found
         for p in constants_of(rule, (*dots, *dots.values())):
             if not _still((tangents.get(p, ZERO),)):
                 raise UnsupportedSyntaxError(f"{no_derivative_by(p, rule)} is not supported in forward mode")

@@ -168,7 +168,7 @@ def insert_bars(y_bar: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -
 
 def insert_dot(arr_dot: Any, values_dot: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """The tangent of ``np.insert``."""
-    first, second = (zeros(x) if is_zero(d) else d for d, x in ((arr_dot, arr), (values_dot, values)))
+    first, second = (np.zeros(np.shape(x)) if is_zero(d) else d for d, x in ((arr_dot, arr), (values_dot, values)))
     dtype = as_array(arr).dtype  # that of the result
     both = np.concatenate([np.ravel(first), np.ravel(second)])
     both = both.astype(dtype) if dtype.kind == "f" else both

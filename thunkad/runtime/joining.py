@@ -144,10 +144,10 @@ def _nested_ndim(object: Any) -> int:
 def nested_dot(object_dot: Any, object: Any, y: Any) -> Any:
     """The tangent of ``y``, an array made of ``object``: of its shape and (if that is inexact) type."""
     if is_zero(object_dot):
-        return zeros(y) if np.asarray(y).dtype.kind in "fc" else ZERO
+        return zeros(y)
     if np.asarray(y).dtype.kind not in "fc":
         if np.asarray(object).dtype.kind in "fc":
-            return ZERO
+            return zeros(y)
         return np.reshape(np.array(_dense(object_dot, object), dtype=float), np.shape(y))
     return np.reshape(np.array(_dense(object_dot, object), dtype=np.asarray(y).dtype), np.shape(y))
 
@@ -164,7 +164,7 @@ def fill_bar(y_bar: Any, fill_value: Any, y: Any) -> Any:
 def fill_dot(fill_value_dot: Any, fill_value: Any, y: Any) -> Any:
     """The tangent of an array ``y`` filled with a value."""
     if is_zero(fill_value_dot) or rounds(fill_value, y.dtype):
-        return ZERO
+        return zeros(y)
     return np.broadcast_to(as_precise_as(fill_value_dot, y), np.shape(y))
 
 
@@ -192,5 +192,5 @@ def brackets_dot(key_dot: Any, brackets: Any, key: Any) -> Any:
     """The tangent of ``np.r_[key]`` or ``np.c_[key]``."""
     parts = key if isinstance(key, tuple) else (key,)
     dots = [entry(key_dot, k) for k in range(len(parts))] if isinstance(key, tuple) else [key_dot]
-    placed = [part if isinstance(part, str) else zeros(part) if is_zero(dot) else dot for part, dot in zip(parts, dots)]
+    placed = [part if isinstance(part, str) else _dense(dot, part) for part, dot in zip(parts, dots)]
     return brackets[tuple(placed)]

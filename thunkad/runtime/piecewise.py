@@ -62,7 +62,8 @@ def clip_dot(a: Any, low: Any, high: Any, a_dot: Any, low_dot: Any, high_dot: An
         total = total + clip_high_part(high_dot, a, low, high)
     if isinstance(total, AbstractZero):
         return total
-    dtype = np.result_type(*[x for x in (a, low, high) if x is not None])
+    given = [x for x in (a, low, high) if x is not None]
+    dtype = np.result_type(*[np.asarray(x) if isinstance(x, (list, tuple)) else x for x in given])
     if dtype.kind != "f" or is_duck(type(total)):
         return total
     return np.asarray(total, dtype)[()]

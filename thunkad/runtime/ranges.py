@@ -85,7 +85,7 @@ def arange_bars(y_bar: Any, start: Any, stop: Any, step: Any, dtype: Any = None)
 def arange_dot(start_dot: Any, step_dot: Any, y: Any, stop: Any) -> Any:
     """The tangent of ``y = np.arange(start, stop, step)``."""
     if np.asarray(y).dtype.kind not in "fc":
-        return ZERO
+        return np.zeros(np.shape(y))
     y_dot: Any = np.zeros(np.shape(y), float_type(y))
     if stop is not None and not is_zero(start_dot):
         y_dot = y_dot + start_dot

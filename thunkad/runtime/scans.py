@@ -57,7 +57,7 @@ def cumprod_bar(y_bar: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None)
 def cumprod_dot(a_dot: Any, y: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """The tangent of ``y = np.cumprod(a)``."""
     if dtype is not None and rounds(a, dtype):
-        return ZERO
+        return np.zeros(np.shape(y))
     if axis is None:
         return cumprod_dot(np.ravel(a_dot), y, np.ravel(a), 0)
     first = _first_zero(a, axis)
@@ -121,7 +121,7 @@ def _added_bar(part: Any, x: Any, axis: Any) -> Any:
 def diff_dot(dots: tuple[Any, Any, Any], values: tuple[Any, Any, Any], n: Any, axis: Any) -> Any:
     """The tangent of ``np.diff`` from the tangents of ``a``, ``prepend`` and ``append``."""
     filled = [
-        d if x is np._NoValue else zeros(x) if is_zero(d) else d  # type: ignore[attr-defined]
+        d if x is np._NoValue else np.zeros(np.shape(x)) if is_zero(d) else d  # type: ignore[attr-defined]
         for d, x in zip(dots, values)
     ]
     given = [np._NoValue if x is np._NoValue else d for d, x in zip(filled, values)]  # type: ignore[attr-defined]
@@ -144,7 +144,8 @@ def ediff1d_bars(y_bar: Any, ary: Any, to_end: Any, to_begin: Any) -> tuple[Any,
 
 def ediff1d_dot(dots: tuple[Any, Any, Any], values: tuple[Any, Any, Any]) -> Any:
     """The tangent of ``np.ediff1d`` from those of its three arguments."""
-    ary, end, begin = (None if x is None else zeros(x) if is_zero(d) else d for d, x in zip(dots, values))
+    filled = (np.zeros(np.shape(x)) if is_zero(d) else d for d, x in zip(dots, values))
+    ary, end, begin = (None if x is None else d for d, x in zip(filled, values))
     return np.ediff1d(ary, end, begin)
 
 

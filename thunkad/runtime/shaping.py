@@ -61,8 +61,10 @@ def astype_bar(y_bar: Any, a: Any, dtype: Any) -> Any:
 
 def astype_dot(a_dot: Any, a: Any, dtype: Any) -> Any:
     """The tangent of a conversion to ``dtype``: of that type, zero where that rounds to integers."""
-    if is_zero(a_dot) or rounds(a, dtype):
+    if is_zero(a_dot):
         return ZERO
+    if rounds(a, dtype):
+        return a_dot * 0
     return a_dot.astype(dtype) if np.dtype(dtype).kind in "fc" and hasattr(a_dot, "astype") else a_dot
 
 

@@ -9,7 +9,7 @@ from thunkad.rules.refused import refuse
 
 _TEXT = "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific"
 _FILES = (
-    "frombuffer fromfile fromregex fromstring genfromtxt load loadtxt memmap save savetxt savez savez_compressed "
+    "fromfile fromregex fromstring genfromtxt load loadtxt memmap save savetxt savez savez_compressed "
     "packbits unpackbits"
 )
 _TYPES = "isdtype isfortran iterable mintypecode typename"
@@ -36,7 +36,7 @@ refuse(
     np.nested_iters,
 )
 refuse("it shows memory under another layout; use sliding_window_view or reshape", np.lib.stride_tricks.as_strided)
-refuse("it makes an array from raw memory; use np.array", np.ndarray, np.from_dlpack, np.flatiter)
+refuse("it makes an array from raw memory; use np.array", np.ndarray, np.frombuffer, np.from_dlpack, np.flatiter)
 _WRITING = "copyto fill_diagonal place put put_along_axis putmask"
 refuse("it writes into its first argument", *(getattr(np, name) for name in _WRITING.split()))
 refuse(

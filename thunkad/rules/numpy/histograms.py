@@ -19,7 +19,7 @@ from thunkad.runtime.histograms import (
 from thunkad.tangents import NoTangent, thunk
 
 non_differentiable(
-    np.histogram_bin_edges, along, columns_of, count_type, histogram2d_bins, is_sequence, number_of_bins, plain_counts
+    along, columns_of, count_type, histogram2d_bins, is_sequence, number_of_bins, plain_counts
 )
 
 
@@ -49,6 +49,11 @@ def edges_along(a, bins, range):
         low = low - 0.5
         high = high + 0.5
     return np.linspace(low, high, bins + 1)
+
+
+@alternative(np.histogram_bin_edges)
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    return edges_along(a, number_of_bins(a, bins, range, weights), range)
 
 
 @alternative(np.histogram)

@@ -70,7 +70,7 @@ linear(shaped_like, sum_bar, sum_start_bar, extremum_bars, elements_bar, enumera
 linear(last_bar, last_of)
 for _set in (set, frozenset):  # what they hold was no number when they were made
     non_differentiable(_set.intersection, _set.difference, _set.issubset, _set.issuperset, _set.isdisjoint, _set.copy)
-non_differentiable(float.is_integer, float.hex, float.as_integer_ratio, int.bit_length, int.bit_count, int.to_bytes)
+non_differentiable(float.is_integer, float.hex, int.bit_length, int.bit_count, int.to_bytes)
 
 
 # ---------------------------------------------------------------- numbers
@@ -151,6 +151,7 @@ non_differentiable(power_modulo)
 refuse("an iterator has a position that moves; use indices, or a for loop", iter, next)
 refuse("look names up in a list of dicts, the last one first", collections.ChainMap)
 refuse("it shows the memory of an array; use the array", memoryview)
+refuse("it takes a number apart into integers; use the number", float.as_integer_ratio)
 refuse("use a list", itertools.groupby, itertools.tee)
 non_differentiable(places_of_product, places_of_combinations, places_of_repetitions, places_of_permutations)
 for _fn, _body in (OF_ITERTOOLS | CHOICES).items():
