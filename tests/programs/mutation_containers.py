@@ -395,3 +395,17 @@ def f(x):
     flags["seen"] &= 6
     return y * buffers.flip() * flags["seen"]
 """)
+p("items_of_an_attribute", (S,), """
+class Layer:
+    def __init__(self, x):
+        self.params = {"w": x, "b": np.array([x, 2.0])}
+
+
+def f(x):
+    layer = Layer(x)
+    for name, value in layer.params.items():
+        layer.params[name] = value * x
+    for value in layer.params.values():
+        value += x
+    return layer.params["w"] * layer.params["b"].sum()
+""")

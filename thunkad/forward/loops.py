@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.analysis.aliases import aliases_of
+from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Num
@@ -29,6 +30,16 @@ def changes_what_it_runs_over(push: Any, s: n.For, operands: list[n.Expr]) -> bo
         if not other and any(aliases.find(w) in classes for w in aliases.written_by.get(id(x), ())):
             return True
     return False
+
+
+def live_call(e: n.Expr, site: Site, resolved: Resolved) -> tuple[Any, list[n.Expr]]:
+    """What a loop over a call runs over, and its operands: what has ``items`` or ``values`` is taken for a dict."""
+    fn, operands = called(site, resolved), list(site.args)
+    if type(e) is n.Call and type(e.func) is n.Attr and type(e.func.value) is n.Name and site.how == "dynamic":
+        of_dict = {"items": dict.items, "values": dict.values}.get(e.func.name)
+        if of_dict is not None and not e.args:
+            return of_dict, [e.func.value]
+    return fn, operands
 
 
 def as_value(index: n.Expr) -> n.Expr:

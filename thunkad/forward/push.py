@@ -20,7 +20,7 @@ from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import CHANGEABLE, ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
 from thunkad.forward.changes import Changes
-from thunkad.forward.loops import as_value, changes_what_it_runs_over
+from thunkad.forward.loops import as_value, changes_what_it_runs_over, live_call
 from thunkad.forward.memory import Memory
 from thunkad.forward.residuals import Residuals
 from thunkad.forward.template import ZERO_REF
@@ -378,10 +378,10 @@ class Push:
         """A loop over what it changes: the tangent of each item is found when its iteration begins."""
         how: n.Expr = n.Const(None)
         if type(s.iter) is not n.Name and site is not None:
-            if called(site, self.resolved) not in LIVE_LOOPS or site.kwargs:
+            fn, operands = live_call(s.iter, site, self.resolved)
+            if fn not in LIVE_LOOPS or site.kwargs:
                 raise self.unsupported("iterating in this way over a value that the loop changes", "iterate by index")
-            operands = list(site.args)
-            how = n.Ref(called(site, self.resolved).__name__, called(site, self.resolved))
+            how = n.Ref(fn.__name__, fn)
         parts = self.names.new(f"{s.target}_dots")
         given = n.TupleExpr(tuple(map(self.calls.starred, operands)))
         self.emit(n.Assign(parts, n.Call(LIVE_DOTS, (given, how, n.TupleExpr(tuple(operands)))), site=TANGENT))

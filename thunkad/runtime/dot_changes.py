@@ -259,6 +259,9 @@ def live_dots(dots: Args, how: Any, xs: Args) -> Iterator[Any]:
         return zip(*map(_each, dots, xs))
     if how is reversed:
         return repeat(ZERO) if isinstance(dots[0], AbstractZero) else reversed(dots[0])
+    if not isinstance(xs[0], dict):  # it has a method of that name
+        what = f"a loop over .{how.__name__}() of {describe(xs[0])} that it changes is not supported in forward mode"
+        raise UnsupportedSyntaxError(what, hint="iterate by index")
     paired = how is dict.items
     return ((ZERO, entry(dots[0], key)) if paired else entry(dots[0], key) for key in xs[0])
 
