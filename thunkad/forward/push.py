@@ -16,7 +16,7 @@ from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
 from thunkad.analysis.activity import CONSTANT, written
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.hidden import HINT, hidden_method
-from thunkad.analysis.sites import Resolved, Site, called
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import CHANGEABLE, ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
 from thunkad.forward.changes import Changes
