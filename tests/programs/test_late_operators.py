@@ -51,3 +51,27 @@ def test_forward_mode_has_the_value(expression: str) -> None:
 def test_second_derivative_of_a_complex_root() -> None:
     f = Program(HEAD + "np.real(p.s ** 0.5 * 1j)", ()).build()
     assert np.isclose(ad.hessian(f)(-0.3), 0.25 * 0.3**-1.5)  # of -sqrt(-s)
+
+
+METHODS = {
+    "of_a_number": "getattr(s, 'conj' + 'ugate')() * s",
+    "held": "[s.conjugate][0]() * s",
+    "of_a_complex_number": "abs(getattr(complex(s, 2.0 * s), 'conj' + 'ugate')()) * s",
+    "of_a_dict": "getattr({'a': s}, 'g' + 'et')('a') * s",
+    "of_an_array": "getattr(np.array([s, s * s]), 's' + 'um')() * s",
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_built_in_classes_that_are_values(name: str) -> None:
+    f = Program(HEAD + METHODS[name], ()).build()
+    check_program(f, (0.3,))
+    slope = (f(0.3 + 1e-6) - f(0.3 - 1e-6)) / 2e-6
+    assert ad.jvp(f, (0.3,), (1.0,))[1] == pytest.approx(slope, rel=1e-7)
+    assert ad.hessian(f)(0.3) == pytest.approx((ad.grad(f)(0.3 + 1e-6) - ad.grad(f)(0.3 - 1e-6)) / 2e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("text", ["[s.__abs__][0]()", "[s.__neg__][0]()", "sum([(s, 2.0).__iter__][0]())"])
+def test_methods_of_built_in_classes_without_a_rule_are_refused(text: str) -> None:
+    with pytest.raises(ad.ThunkadError):
+        ad.grad(Program(HEAD + text, ()).build())(0.3)

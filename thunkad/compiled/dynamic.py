@@ -40,7 +40,7 @@ from thunkad.compiled.refusals import writes_in_place
 from thunkad.compiled.ways import way_of
 from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import Known, is_hashable, may_have_tangent
+from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import Entry, name_of
@@ -48,7 +48,7 @@ from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import no_rule_message, reason_for
 from thunkad.rules.results import cotangents, of_functions, value_and_pullback
 from thunkad.runtime.checked import read_only
-from thunkad.runtime.chosen import bound_choice
+from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.complex import field_of_result, in_field_of, is_real_number, real_part, real_when_read
 from thunkad.runtime.containers import shallow
 from thunkad.runtime.cotangents import entry
@@ -152,8 +152,8 @@ class Pull:
             return self.partial(fn, args, kwargs)
         if isinstance(fn, types.MethodType):
             return self.method(fn, fn.__func__, fn.__self__, args, kwargs, wrt)
-        owner = getattr(fn, "__self__", None)
-        if isinstance(fn, types.BuiltinMethodType) and owner is not None and not isinstance(kind_of(fn), Known):
+        owner = built_in_owner(fn)
+        if owner is not None:
             function = getattr(type(owner), fn.__name__, None)
             if isinstance(owner, np.ndarray):
                 function = self.world.array_member(fn.__name__)

@@ -68,7 +68,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.kinds.variables import is_shared
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import Entry, name_of
-from thunkad.runtime.chosen import bound_choice
+from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import add
 from thunkad.runtime.dots import defaults_dot
@@ -156,8 +156,8 @@ class PullAgain:
             return self.partial(pull, fn, args, kwargs)
         if isinstance(f, types.MethodType):
             return self.method(pull, f.__func__, owner_of(fn), args, kwargs, wrt)
-        owner = getattr(f, "__self__", None)
-        if isinstance(f, types.BuiltinMethodType) and not isinstance(owner, (types.ModuleType, type, type(None))):
+        owner = built_in_owner(f)
+        if owner is not None:
             function = self.world.array_member(f.__name__) if isinstance(owner, np.ndarray) else None
             function = function or getattr(type(owner), f.__name__, None)
             if function is not None:

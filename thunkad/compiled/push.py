@@ -44,7 +44,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.keywords import constants_of, no_derivative_by, renamed
-from thunkad.runtime.chosen import bound_choice
+from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
@@ -128,12 +128,8 @@ class Push:
         if isinstance(fn, types.MethodType):
             return self.whole(fn.__func__, ZERO, (fn.__self__, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
         fn = stands_for(fn)[0] if getattr(fn, "__code__", None) is MANAGING else fn
-        owner = getattr(fn, "__self__", None)
-        if (
-            isinstance(fn, types.BuiltinMethodType)
-            and owner is not None
-            and not isinstance(owner, (types.ModuleType, type))
-        ):
+        owner = built_in_owner(fn)
+        if owner is not None:
             found = getattr(type(owner), fn.__name__, None)
             if isinstance(owner, np.ndarray):
                 found = self.forwarding.array_member(fn.__name__)

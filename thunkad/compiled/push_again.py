@@ -39,7 +39,7 @@ from thunkad.forward.calls import no_frule
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.normal.suspended_class import found_class
 from thunkad.rules.entry import FRULE
-from thunkad.runtime.chosen import bound_choice
+from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
 from thunkad.runtime.exceptions import attempt
@@ -93,8 +93,8 @@ class PushAgain:
             return self.whole(inner, (*fixed, *args), {**own, **kwargs})
         if isinstance(f, types.MethodType):
             return self.method(f.__func__, owner_of(fn), args, kwargs)
-        owner = getattr(f, "__self__", None)
-        if isinstance(f, types.BuiltinMethodType) and not isinstance(owner, (types.ModuleType, type, type(None))):
+        owner = built_in_owner(f)
+        if owner is not None:
             function = self.world.forwarding.array_member(f.__name__) if isinstance(owner, np.ndarray) else None
             function = function or getattr(type(owner), f.__name__, None)
             if function is not None:

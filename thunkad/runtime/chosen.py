@@ -6,7 +6,10 @@ import functools
 import types
 from typing import Any
 
+import numpy as np
+
 METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+_NO_OWNERS = (types.ModuleType, type, np.ufunc, type(None))
 _BOUND = functools.singledispatchmethod(lambda self, x: x).__get__(0).__code__
 
 
@@ -22,6 +25,13 @@ def owner_of(f: Any) -> Any:
     if isinstance(f, types.FunctionType) and f.__code__ is _BOUND:
         return held(f)["obj"]
     return None
+
+
+def built_in_owner(f: Any) -> Any:
+    """The object that a method of a built-in class, such as ``x.conjugate`` or ``x.__abs__``, belongs to; else None."""
+    if isinstance(f, types.BuiltinMethodType) and not isinstance(f.__self__, _NO_OWNERS):
+        return f.__self__
+    return f.__self__ if isinstance(f, types.MethodWrapperType) and not callable(f.__self__) else None
 
 
 def bound_choice(f: Any) -> Any:

@@ -175,6 +175,10 @@ def like(parts: Any, x: Any) -> Any:
     return gather(tuple(parts), x)
 
 
+#: What is found in a class where its objects have methods.
+_UNBOUND = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+
+
 def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
     """The cotangent of ``x`` when that of ``x.name`` is ``y_bar``."""
     y_bar = unthunk(y_bar)
@@ -188,15 +192,14 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
         if name == "imag":
             return 1j * y_bar if np.iscomplexobj(x) else ZERO
         if callable(getattr(x, name)):
-            return y_bar  # of a bound method: that of its owner
+            return y_bar  # the cotangent of a bound method is that of its owner
         if name in ("flat", "base", "data"):
             raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
         return ZERO
-    if isinstance(x, CONTAINERS) and name not in getattr(x, "__dict__", ()) and hasattr(type(x), name):
-        if callable(getattr(type(x), name)):
-            return y_bar  # the same of a list's or dict's method
-        if name == "maxlen":
-            return ZERO  # of a deque
+    if isinstance(getattr(type(x), name, None), _UNBOUND) and name not in getattr(x, "__dict__", ()):
+        return y_bar
+    if isinstance(x, CONTAINERS) and name == "maxlen":
+        return ZERO  # of a deque
     if isinstance(x, (float, int)):
         return y_bar if name == "real" else ZERO
     if isinstance(x, complex):
@@ -205,8 +208,6 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
         parts = [ZERO] * len(x)
         parts[type(x)._fields.index(name)] = y_bar  # type: ignore[attr-defined]
         return tuple(parts)
-    if isinstance(getattr(type(x), name, None), types.FunctionType) and name not in getattr(x, "__dict__", ()):
-        return y_bar  # a bound method: its cotangent is that of its owner
     check_read(x, name)
     if is_duck(type(x)):
         refuse_field(x, name, y_bar)
