@@ -10,7 +10,7 @@ import numpy as np
 
 from thunkad.api import vjp
 from thunkad.compiled.entry import check_asked, is_derivative
-from thunkad.compiled.forward import both, linearize, once
+from thunkad.compiled.forward import both, linearize, once, rows
 from thunkad.errors import ArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.runtime.columns import (
     by_complex,
@@ -27,6 +27,9 @@ MOST_LANES, MOST_ELEMENTS = 256, 4_000_000
 
 #: Up to so many elements of the arguments all directions go at once, whatever the size of the result is.
 FEW = 32
+
+#: Of so many elements of the result or more, pullbacks go many at once.
+MANY = 8
 
 #: Modes by which ``jacobian(f, mode=None)`` decides, told by the shapes of one call to the next.
 _Modes = dict[Any, str]
@@ -104,8 +107,9 @@ def _at_once(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[i
 
 
 def _by_rows(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """One run of ``f`` and one pullback for each element of its result."""
-    value, pullback = vjp(f, *args)
+    """One run of ``f`` and one pullback for each element of its result; of real arrays for many at once."""
+    plain = all(_is_real_array(args[number]) for number in numbers) and not is_derivative(f)
+    value, pullback = (rows(f, args, numbers) if plain else None) or vjp(f, *args)
     return tuple(_of_output(value, pullback, args[number], number) for number in numbers)
 
 
@@ -189,6 +193,12 @@ def _through(value: Any, pullback: Any, k: Any) -> Callable[[Any], Any]:
 def _rows(value: Any, pullback: Any, argument: Any, number: int) -> Any:
     """One pullback for each element of ``value``; for a complex one two, in the directions 1 and i."""
     shape = np.shape(value)
+    many = getattr(pullback, "rows", None)
+    if many is not None and np.size(value) >= MANY and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        try:
+            return _rows_in_stacks(many, value, argument, number)
+        except Exception:
+            pass  # what is wrong with it, if there is, is said by one pullback
     seed = np.zeros(shape, np.result_type(np.asarray(value).dtype, np.float16))
 
     def rows(unit: complex) -> list[Any]:
@@ -201,6 +211,17 @@ def _rows(value: Any, pullback: Any, argument: Any, number: int) -> Any:
 
     ones = _stacked(rows(1), shape, argument)
     return _of_complex(ones, _stacked(rows(1j), shape, argument), argument) if np.iscomplexobj(value) else ones
+
+
+def _rows_in_stacks(many: Callable[..., Any], value: np.ndarray, argument: Any, number: int) -> Any:
+    lanes = max(1, min(MOST_LANES, MOST_ELEMENTS // max(np.size(argument), value.size)))
+    parts = []
+    for start in range(0, value.size, lanes):
+        count = min(lanes, value.size - start)
+        seeds = np.zeros((count, value.size), value.dtype)
+        seeds[np.arange(count), np.arange(start, start + count)] = 1
+        parts.append(many(seeds.reshape(count, *value.shape))[number])
+    return np.concatenate(parts).reshape(value.shape + np.shape(argument))
 
 
 def _of_complex(one: Any, turned: Any, argument: Any) -> Any:

@@ -91,6 +91,33 @@ def writes_its_argument(x):
     return np.concatenate([x, x])
 
 
+def elements_change_places(x):
+    tick()
+    y = np.concatenate([x * x, x])
+    first, y[0] = y[0], y[1]
+    y[1] = first
+    y[2] += first * x[0]
+    return y
+
+
+def numbers_of_a_dict(x):
+    tick()
+    d = {"a": x[0] * x[1]}
+    before = d["a"]
+    d["a"] += x[2]
+    return np.array([before, d["a"], x[0] * before, x[1]])
+
+
+def puts_into_what_it_is_handed(x):
+    tick()
+    d = {}
+    d.setdefault("x", []).append(x[0] * x[1])
+    total = x[2]
+    for v in d["x"]:
+        total = total + v * v
+    return total * np.array([1.0, 2.0, -1.0, 0.5])
+
+
 def two(x, y):
     tick()
     return [x * np.sum(y), np.outer(x, y)]
@@ -98,6 +125,7 @@ def two(x, y):
 
 FUNCTIONS = [
     number, few, as_many, many, container, loop, branch, recursion, found_late, guarded, writes_its_argument,
+    elements_change_places, numbers_of_a_dict, puts_into_what_it_is_handed,
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,12 @@ import pytest
 
 import thunkad as ad
 from thunkad import jacobians
-from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.lanes import Lanes, NotStackable, Stack, each
+from thunkad.runtime.accumulate import accumulate
+from thunkad.runtime.arrays import expand, unbroadcast
+from thunkad.runtime.cotangents import index_add, project
+from thunkad.runtime.lanes import NotStackable, Stack, each
+from thunkad.runtime.products import matmul_left_bar, matmul_right_bar
+from thunkad.runtime.stacked import Lanes
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "forward"))
 import forward_programs as programs  # noqa: E402
@@ -49,6 +54,26 @@ OPERATIONS = {
     "an outer product": lambda t: np.multiply.outer(t, V),
     "added up": lambda t: np.add.accumulate(t),
 }
+
+
+HELPERS = {
+    "accumulate": lambda t: accumulate(t * 1.0, V) + accumulate(t * 3.0, t * 2.0),
+    "expand": lambda t: expand(t, M, axis=0) + expand(t[0], M) + expand(t[:3], M, axis=(1,)),
+    "unbroadcast": lambda t: unbroadcast(M * t, V) + unbroadcast(t, np.zeros(())) + unbroadcast(M * t, M)[0],
+    "index_add": lambda t: index_add(index_add(t * 1.0, np.array([1, 1, 0]), t[1:] * 2.0), 2, t[0]),
+    "index_add of a slice": lambda t: index_add(t * 1.0, slice(1, None), t[:-1]),
+    "project": lambda t: project(t, V),
+    "matmul_left_bar": lambda t: matmul_left_bar(t, M.T @ M, V) + matmul_left_bar(t[0], V, V),
+    "matmul_right_bar": lambda t: matmul_right_bar(t[:3], M, V) + matmul_right_bar(t[0], V, V),
+}
+
+
+@pytest.mark.parametrize("name", HELPERS)
+def test_a_helper_for_all_lanes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stack, lanes = RNG.normal(size=(5, 4)), Lanes(5)
+    for helper in (accumulate, expand, unbroadcast, index_add, project, matmul_left_bar, matmul_right_bar):
+        monkeypatch.setitem(globals(), helper.__name__, functools.partial(lanes.call, helper))
+    np.testing.assert_allclose(HELPERS[name](Stack(stack)).data, [HELPERS[name](lane) for lane in stack], rtol=1e-13)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -20,8 +20,8 @@ from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.generate import pushforward
-from thunkad.forward.lanes import in_lanes
-from thunkad.forward.linear import halves
+from thunkad.forward.lanes import has_shadows, in_lanes
+from thunkad.forward.linear import NotSeparable, halves
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num
@@ -33,9 +33,13 @@ from thunkad.runtime.marks import derivative_of
 
 @record(frozen=True)
 class Key:
-    """What a specialization is compiled for, besides the function."""
+    """What a specialization is compiled for, besides the function.
 
-    product: str  # 'grad', 'value_and_grad', 'vjp', 'jvp', 'tangent' (of that alone), 'linearize' or 'captured'
+    ``product``: 'grad', 'value_and_grad', 'vjp', 'jvp', 'tangent' (of that alone), 'linearize', 'both' or 'rows' (for
+    Jacobians) or 'captured'.
+    """
+
+    product: str
     wanted: tuple[str, ...]
     single: bool
     has_aux: bool
@@ -59,13 +63,13 @@ class Specialization:
     key: Key
     world: World
     linear: Callable[..., Any] | None = None  # the second half, of ``linearize`` and for captured parameters
-    second: n.Function | None = None  # that of ``linearize``
+    second: n.Function | None = None  # that of ``linearize``, the reverse half of 'rows'
     owner: Any = None
     reverse: Callable[..., Any] | None = None  # where there is a pullback too, see :mod:`thunkad.compiled.both`
-    many: Callable[..., Any] | None = None  # the same for a stack of tangents, compiled when it is first asked for
+    many: Callable[..., Any] | None = None  # ``second`` for a stack of tangents, compiled when it is first asked for
 
     def in_lanes(self) -> Callable[..., Any]:
-        """The second half of ``linearize`` for many tangents at once."""
+        """The second half for many tangents, or cotangents, at once."""
         if self.many is None:
             assert self.second is not None
             with self.world.lock:
@@ -106,6 +110,8 @@ def build(fn: Any, world: World, key: Key) -> Specialization:
         return build_jvp(fn, world, key)
     if key.product == "both":
         return build_both(fn, world, key)
+    if key.product == "rows":
+        return build_rows(fn, world, key)
     if key.places is not None:
         return build_captured(fn, world, key, key.places)
     world.outlives = key.product == "vjp"
@@ -180,6 +186,20 @@ def begun(call: Callable[..., Any], resolved: Resolved, world: World, key: Key) 
     return beginning(
         call, (k for k, (p, kind) in kinds if p.name in key.wanted or not (isinstance(kind, Instance) or p.has_default))
     )
+
+
+def build_rows(fn: Any, world: World, key: Key) -> Specialization:
+    """Compile the two halves of reverse mode, of which the second may run for many cotangents at once."""
+    world.outlives = True
+    resolved = resolved_for(fn, world, key)
+    generator = Generator(resolved, world, world.is_pure, sharing=Sharing(volatile=names_outside(resolved)))
+    base = resolved.function.name
+    forward, reverse = generator.pair(f"{base}_forward", f"{base}_reverse", key.wanted)
+    if has_shadows(reverse):
+        raise NotSeparable("shadows go by the identity of memory")
+    halves = [forward, reverse]
+    call, back = world.load(halves, [Slot(half.name, half) for half in halves], resolved.owner)
+    return Specialization(call, forward, key, world, None, reverse, resolved.owner, reverse=back)
 
 
 def whole(function: n.Function, world: World, kinds: tuple[Kind, ...]) -> tuple[n.Function, Any]:

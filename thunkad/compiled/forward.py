@@ -17,8 +17,9 @@ from thunkad.records import replace
 from thunkad.runtime.cotangents import check_result, dense, project
 from thunkad.runtime.cotangents import entry as entry_of
 from thunkad.runtime.dots import check_directions, outward, tangent_buffer, tangent_for
-from thunkad.runtime.lanes import Lanes, NotStackable, Stack
+from thunkad.runtime.lanes import NotStackable, Stack
 from thunkad.runtime.residuals import snapshot
+from thunkad.runtime.stacked import Lanes
 from thunkad.runtime.variables import one_of_several
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
@@ -115,26 +116,70 @@ def both(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ..
     None if that can't be.
     """
     primals = tuple(map(snapshot, primals))
+    begun = begin(f, "both", primals, numbers)
+    if begun is None:
+        return None
+    call, wanted, run = begun
+    value, saved, kept = run.first(tuple(map(snapshot, call.values)))
+    check_result(value, "jacobian")
+    return value, pullback_of(run, kept, primals, numbers), linear_map(call, run, primals, wanted, value, saved)
+
+
+def rows(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ...]) -> Any:
+    """The value of ``f`` and its pullback for these arguments, which has ``.rows(seeds)`` for a stack of cotangents.
+
+    None if that can't be.
+    """
+    begun = begin(f, "rows", primals, numbers)
+    if begun is None:
+        return None
+    call, _, run = begun
+    value, kept = run.first(call.values)
+    check_result(value, "jacobian")
+    pullback = pullback_of(run, kept, primals, numbers)
+
+    def many(seeds: np.ndarray) -> Any:
+        found = run.rest(run.specialization.in_lanes(), Lanes(len(seeds)), kept, Stack(seeds))
+        parts = zip(numbers, found if len(numbers) > 1 else (found,))
+        return {k: rows_of(unthunk(part), primals[k], len(seeds)) for k, part in parts}
+
+    pullback.rows = many  # type: ignore[attr-defined]
+    return value, pullback
+
+
+def begin(
+    f: Callable[..., Any], product: str, primals: tuple[Any, ...], numbers: tuple[int, ...]
+) -> tuple[entry.Call, tuple[str, ...], entry.Run] | None:
+    """A call of ``f`` for a Jacobian by these arguments; None if there is no such code for it."""
     call = entry.open_call(f, primals, {})
     wanted = tuple(call.positional[k][0] for k in numbers)
     if len(set(wanted)) < len(numbers) or any(call.positional[k][1] is not None for k in numbers):
         return None
     try:
         places: list[tuple[str, Any]] = [(name, None) for name in wanted]
-        specialization, _ = entry.specialize(call, "both", places, False, False, call.kinds())
+        specialization, _ = entry.specialize(call, product, places, False, False, call.kinds())
     except (NotSeparable, UnsupportedSyntaxError, NoRuleError):
         return None
-    run = entry.Run(specialization)
-    value, saved, kept = run.first(tuple(map(snapshot, call.values)))
-    check_result(value, "jacobian")
+    return call, wanted, entry.Run(specialization)
+
+
+def pullback_of(run: entry.Run, kept: Any, primals: tuple[Any, ...], numbers: tuple[int, ...]) -> Callable[..., Any]:
+    """The reverse half of compiled code: cotangents of the arguments by their numbers."""
 
     def pullback(value_bar: Any) -> Any:
-        assert specialization.reverse is not None
-        found = run.rest(specialization.reverse, kept, value_bar)
+        assert run.specialization.reverse is not None
+        found = run.rest(run.specialization.reverse, kept, value_bar)
         parts = dict(zip(numbers, found if len(numbers) > 1 else (found,)))
         return {k: project(dense(part, primals[k]), primals[k]) for k, part in parts.items()}
 
-    return value, pullback, linear_map(call, run, primals, wanted, value, saved)
+    return pullback
+
+
+def rows_of(found: Any, x: Any, count: int) -> np.ndarray:
+    """The cotangents of the real ``x`` in every lane."""
+    data = found.data if isinstance(found, Stack) else np.asarray(dense(found, x))
+    data = np.broadcast_to(data, (count, *np.shape(x)))
+    return np.asarray(data.real if np.iscomplexobj(data) else data, dtype=np.asarray(x).dtype)
 
 
 def linear_map(

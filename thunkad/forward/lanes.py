@@ -8,6 +8,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.runtime import arrays, dots
+from thunkad.runtime.shadows import Shadows
 
 #: What makes memory that may be changed afterwards.
 _MAKERS = (arrays.zeros, dots.tangent_buffer)
@@ -45,6 +46,12 @@ def in_lanes(function: n.Function) -> n.Function:
     params = [n.Param(lanes.id), *function.params]
     where = function.captures, function.line, function.filename
     return n.Function(f"{function.name}_in_lanes", params, block(function.body), *where)
+
+
+def has_shadows(function: n.Function) -> bool:
+    """Whether code keeps cotangents by the identity of memory, which is the same in all lanes."""
+    parts = (e for s in walk.statements(function.body) for e in walk.parts(*walk.expressions(s)))
+    return len(function.params) > 2 or any(type(e) is n.Ref and e.value is Shadows for e in parts)
 
 
 def _is_numpy(func: n.Expr) -> bool:

@@ -326,7 +326,7 @@ class Split:
 
     def tangent(self, s: n.Stmt, primal: list[n.Stmt]) -> n.Stmt:
         """``s`` with what it reads of the primal half under names that still mean the same when it runs."""
-        if s.site == EFFECT and type(s) is n.Effect and self.is_dispatched(s.value):
+        if s.site == EFFECT and self.is_dispatched(getattr(s, "value", None)):
             raise NotSeparable("a change of what is known only when the code runs")
         if type(s) is n.Assign and type(s.value) is n.Call and getattr(s.value.func, "name", "") == "view_like":
             raise NotSeparable("what goes by the identity of memory")
@@ -339,7 +339,7 @@ class Split:
             found[x] = self.kept(n.Name(x), primal)
         return walk.map_stmt(s, expression)
 
-    def is_dispatched(self, e: n.Expr) -> bool:
+    def is_dispatched(self, e: n.Expr | None) -> bool:
         """Whether a call changes a value together with its tangent."""
         return type(e) is n.Call and type(e.func) is n.Ref and hasattr(getattr(e.func.value, "__self__", None), "whole")
 

@@ -69,7 +69,8 @@ class Stack(NDArrayOperatorsMixin):
 
     # ------------------------------------------------------------ parts
 
-    def _place(self, key: Any) -> tuple[Any, ...]:
+    def place(self, key: Any) -> tuple[Any, ...]:
+        """The index of ``data`` that ``key`` is in every lane."""
         parts = key if isinstance(key, tuple) else (key,)
         one_array = len(parts) == 1 and isinstance(parts[0], (list, np.ndarray))
         if not one_array and not all(isinstance(p, _BASIC) and not isinstance(p, bool) for p in parts):
@@ -77,11 +78,14 @@ class Stack(NDArrayOperatorsMixin):
         return (slice(None), *parts)
 
     def __getitem__(self, key: Any) -> Stack:
-        return Stack(self.data[self._place(key)])
+        place = self.place(key)
+        found = self.data[place]
+        is_number = found.ndim == 1 and not any(p is Ellipsis for p in place)  # which is no view
+        return Stack(found.copy() if is_number else found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        place = self._place(key)
-        self.data[place] = _aligned(value, self.data[place].ndim)
+        place = self.place(key)
+        self.data[place] = aligned(value, self.data[place].ndim)
 
     # ------------------------------------------------------------ NumPy's functions
 
@@ -92,7 +96,7 @@ class Stack(NDArrayOperatorsMixin):
             return each(np.matmul, inputs, {}) if found is None else Stack(found)
         if method == "__call__" and ufunc.signature is None and not kwargs:
             axes = max(_axes(x) for x in inputs)
-            found = ufunc(*(_aligned(x, axes) for x in inputs))
+            found = ufunc(*(aligned(x, axes) for x in inputs))
             if out is None:
                 return tuple(map(Stack, found)) if isinstance(found, tuple) else Stack(found)
             if len(out) != 1 or not isinstance(out[0], Stack) or out[0].data.shape != found.shape:
@@ -128,7 +132,7 @@ def _axes(x: Any) -> int:
     return x.data.ndim if isinstance(x, Stack) else np.ndim(x) + 1
 
 
-def _aligned(x: Any, axes: int) -> Any:
+def aligned(x: Any, axes: int) -> Any:
     """What broadcasts like ``x`` in every lane, beside stacks with ``axes`` axes."""
     if not isinstance(x, Stack):
         return x
@@ -211,23 +215,3 @@ def stacked(found: list[Any]) -> Any:
     if all(x is first for x in found):
         return first
     raise NotStackable(f"a tangent of type {type(first).__name__}")
-
-
-class Lanes:
-    """What the stacked form of a linear map calls: helpers in every lane, and buffers of its own for each."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """A function of one lane, for all of them."""
-        return each(function, args, kwargs)
-
-    def make(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What makes a buffer that is changed later, once for all lanes."""
-        found = each(function, args, {})
-        if isinstance(found, np.ndarray):
-            return Stack(np.repeat(found[None], self.count, axis=0))
-        if isinstance(found, (Stack, AbstractZero, float)):
-            return found
-        raise NotStackable("a buffer that is no array")
