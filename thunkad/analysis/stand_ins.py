@@ -18,10 +18,12 @@ from thunkad.kinds.lattice import Instance, Kind, Known, Num, Sequence, Tuple
 from thunkad.lifetimes import attached, written
 from thunkad.normal.suspended_class import class_of
 from thunkad.runtime.chosen import bound_choice, implementation
+from thunkad.runtime.memos import remembered
 
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 MANAGING = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined]
 _DISPATCHING = functools.singledispatch(lambda x: x).__code__
+_CACHING = functools.lru_cache(None).__code__
 _LITERALS = (int, str, bool, float, type(None))
 _NUMBERS = (float, int, bool, complex, np.float64, np.float32, np.int64, np.bool_, np.complex128)
 _CLASSES = {("python", "real"): (float, int, bool), ("python", "int"): (int, bool), ("array", ""): (np.ndarray,)}
@@ -50,6 +52,8 @@ def stands_for(fn: Any, kinds: tuple[Kind, ...] = ()) -> tuple[Any, tuple[type, 
         return getter(fn) or fn, ()
     if getattr(fn, "__code__", None) is MANAGING:
         return class_of(fn.__wrapped__, True), ()
+    if getattr(fn, "__code__", None) is _CACHING:  # what functools.lru_cache(size) makes
+        return remembered, ()
     dispatcher = generic(fn)
     if dispatcher is None:
         return fn, ()

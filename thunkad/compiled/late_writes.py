@@ -29,6 +29,7 @@ from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Seque
 from thunkad.normal.guarded import MUTATING
 from thunkad.normal.lower_builder import CELL
 from thunkad.runtime.attributes import is_code
+from thunkad.runtime.memos import remembered
 from thunkad.runtime.suspended import Suspended
 from thunkad.source.names import lookup
 
@@ -125,6 +126,8 @@ class _Search:
         """
         self.keeping.value(value)
         if isinstance(value, types.FunctionType):
+            if value is functools.cache or value is functools.lru_cache:  # it makes a memo
+                return self.function(remembered, True)
             return not _is_foreign(value) and self.function(value, passed)
         if isinstance(value, type):
             if not _is_foreign(value):
@@ -212,7 +215,7 @@ class _Search:
         if value is iter or value is next:  # an iterator changes as it is used
             self.iterates = True
         elif isinstance(value, types.ModuleType):
-            if type(e) is n.Attr and value.__name__.split(".")[0] not in _FOREIGN:
+            if type(e) is n.Attr and (value is functools or value.__name__.split(".")[0] not in _FOREIGN):
                 self.left.append(getattr(value, e.name, None))
         elif not isinstance(value, types.BuiltinFunctionType):
             self.left.append(value)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
+import types
 
 from thunkad.rules.library import alternative, non_differentiable
 from thunkad.rules.refused import refuse
 from thunkad.runtime.attributes import has_items, has_own, is_iterated, own_names
 from thunkad.runtime.chosen import implementation
+from thunkad.runtime.memos import remembered, remembering
 
 refuse(
     "what it makes of a function inside of the function that is differentiated is not followed; "
@@ -18,6 +20,10 @@ refuse(
 )
 refuse("write nested 'with' statements", contextlib.ExitStack)
 non_differentiable(implementation, has_items, has_own, is_iterated, own_names, operator.itemgetter, operator.attrgetter)
+alternative(functools.cache)(remembered)
+alternative(functools.lru_cache)(remembering)
+alternative(functools.lru_cache, types=(types.FunctionType,))(remembered)
+alternative(functools.lru_cache, types=(functools.partial,))(remembered)
 
 
 @alternative(operator.methodcaller)
