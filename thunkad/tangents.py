@@ -105,7 +105,7 @@ class NotImplementedTangent:
         self.reason, self.place = reason, place or _place_of(sys._getframe(1))
 
     def demand(self) -> Any:
-        raise NotImplementedDerivativeError(self.reason, self.place)
+        raise NotImplementedDerivativeError(self.reason, self.place if self.place.line else None)
 
     def __iter__(self) -> Iterator[Any]:
         self.demand()

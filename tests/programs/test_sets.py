@@ -1,5 +1,6 @@
-"""Sets of what is not differentiated, in functions that are; sets of numbers are refused."""
+"""Sets of objects, and of what is not differentiated; sets of numbers are refused."""
 
+import numpy as np
 import pytest
 import thunkad as ad
 
@@ -86,12 +87,85 @@ def f(w):
     for (a, b), v in zip([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t"), ("a", "b")], w):
         g.add_edge(a, b, v ** 2)
     return g.shortest("s", "t")
+=== a tape | x = 0.6
+class Value:
+    def __init__(self, data, children=()):
+        self.data, self.grad, self.back, self.prev = data, 0.0, lambda: None, set(children)
+    def __add__(self, other):
+        out = Value(self.data + other.data, (self, other))
+        def back():
+            self.grad += out.grad
+            other.grad += out.grad
+        out.back = back
+        return out
+    def __mul__(self, other):
+        out = Value(self.data * other.data, (self, other))
+        def back():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+        out.back = back
+        return out
+    def backward(self):
+        topo, visited = [], set()
+        def build(v):
+            if v not in visited:
+                visited.add(v)
+                for child in v.prev: build(child)
+                topo.append(v)
+        build(self)
+        self.grad = 1.0
+        for v in reversed(topo): v.back()
+def f(x):
+    a, b = Value(x), Value(0.7)
+    (a * b * a + a).backward()
+    return a.grad * b.grad
+=== sets of objects | x = 0.6
+class Node:
+    def __init__(self, v): self.v, self.kids = v, []
+def made(x): return {Node(x), Node(x * x)}
+def total(nodes):
+    t = 0.0
+    for n in nodes: t = t + n.v
+    return t
+def f(x):
+    a, b, c = Node(x), Node(x * x), Node(2 * x)
+    s, t = {a, b}, frozenset([b, c])
+    u = total(s | t) + 2 * total(s & t) + 3 * total(s - t) + 4 * total(s ^ t) + 5 * total(set(s) | {c})
+    before = sorted(s, key=lambda n: n.v)
+    s.update(t)
+    s.discard(b)
+    for k, n in enumerate(sorted(s, key=lambda n: n.v)): n.v = n.v * (k + 2)
+    return u * total(before) + total(s) ** 2 + max(s, key=lambda n: n.v).v * total([*made(x)])
 """
 
 
 @pytest.mark.parametrize("program", programs(TABLE))
 def test_sets(program: Program) -> None:
     check(program)
+
+
+def test_the_gradient_of_a_set_is_a_list() -> None:
+    text = "class N:\n def __init__(self, v): self.v = v\nclass M: pass\ndef make():\n m = M()\n m.nodes = {N(1.0), N(2.0)}\n return m\ndef f(m): return sum(n.v ** 2 for n in m.nodes)"
+    f = Program(text, ()).build()
+    m = f.__globals__["make"]()
+    for found in (ad.grad(f)(m), ad.vjp(f, m)[1](1.0)[0]):
+        assert [g["v"] for g in found["nodes"]] == [2 * n.v for n in m.nodes]
+
+
+def test_objects_that_are_keys_are_refused_where_the_keys_are_gone_through() -> None:
+    head = "class N:\n def __init__(self, v): self.v = v\ndef f(x):\n d = {N(x): 1.0, N(x * x): x}\n "
+    refused = "an object that is a key of a dict is differentiated"
+    for text, gradient in (("return sum(n.v * w for n, w in d.items())", 2.08), ("return list(d)[0].v", None)):
+        f = Program(head + text, ()).build()
+        if gradient is None:
+            with pytest.raises(ad.ThunkadError, match=refused):
+                ad.grad(f)(0.6)
+        else:
+            assert np.isclose(ad.grad(f)(0.6), gradient)
+        with pytest.raises(ad.ThunkadError, match=refused):
+            ad.jvp(f, (0.6,), (1.0,))
+    f = Program(head + "return sum(d[n] for n in d) * sum(d.values())", ()).build()
+    assert np.isclose(ad.grad(f)(0.6), 3.2) and np.isclose(ad.jvp(f, (0.6,), (1.0,))[1], 3.2)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ from thunkad.rules.keywords import constants_of, no_derivative_by
 from thunkad.rules.refused import no_rule_message
 from thunkad.rules.template import template_of
 from thunkad.runtime.sets import check_elements
-from thunkad.runtime.shadows import originals
+from thunkad.runtime.sharing import originals
 from thunkad.runtime.untouched import untouched
 
 ORIGINALS = n.Ref("originals", originals)

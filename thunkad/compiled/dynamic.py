@@ -54,7 +54,9 @@ from thunkad.runtime.containers import shallow
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.held import held
-from thunkad.runtime.shadows import keep, originals, shares
+from thunkad.runtime.sets import operand_bars
+from thunkad.runtime.shadows import keep, shares
+from thunkad.runtime.sharing import originals
 from thunkad.runtime.using import Using
 from thunkad.runtime.watching import apart, parted, unchanged
 from thunkad.source.wrapped import python_function
@@ -235,7 +237,8 @@ class Pull:
         if (special := pull_operator(self, fn, args)) is not None:
             return special
         if is_of_sets(fn, args):
-            return fn(*args), lambda value_bar: _nothing(args)
+            value = fn(*args)
+            return value, lambda value_bar: (NO_TANGENT, operand_bars(value_bar, value, args), {})
         if isinstance(fn, type):
             return self.construct(fn, args, kwargs)
         call = getattr(type(fn), "__call__", None)  # noqa: B004 - the method itself is looked at
@@ -461,7 +464,7 @@ class Pull:
 
 
 def is_of_sets(fn: Any, args: tuple[Any, ...]) -> bool:
-    """Whether ``fn`` is an operator between sets, which hold nothing that is differentiated."""
+    """Whether ``fn`` is an operator between sets."""
     return getattr(fn, "__module__", None) == "_operator" and bool(args) and isinstance(args[0], (set, frozenset))
 
 

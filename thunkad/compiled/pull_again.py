@@ -75,6 +75,7 @@ from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.exceptions import attempt, in_one_go
 from thunkad.runtime.held import held
 from thunkad.runtime.marks import MAP
+from thunkad.runtime.sets import merged_dots, operand_bars
 from thunkad.runtime.shadows import VALUES, Shadows, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.runtime.using import Using, handed
@@ -221,7 +222,9 @@ class PullAgain:
         if special is not None:
             return special
         if is_of_sets(f, given):
-            return constant(f(*given), fn), nothing(args)
+            value = f(*given)
+            dots = (merged_dots(value, *((a[0], a[i]) for a in args)) for i in range(1, len(fn)))
+            return (value, *dots), lambda bars, _: [(NO_TANGENT, operand_bars(bar, value, given), {}) for bar in bars]
         if isinstance(f, type):
             return self.construct(pull, fn, args, kwargs)
         call = getattr(type(f), "__call__", None)  # noqa: B004 - the method itself is looked at
@@ -338,6 +341,8 @@ class PullAgain:
             own = pull.kinds_of(b[0] for b in by_name.values())
             shared = self.world.used_variables(f, own, isinstance(pull, SharedPull))
             by_name |= self.world.variable_bundles(f, own, len(fn))
+        if not by_name:  # it is given nothing and has captured nothing
+            return constant(f(), fn), nothing(args)
         names = tuple(by_name)
         kinds = pull.kinds_of(b[0] for b in by_name.values())
         target, owner = (f, None) if lifted is None else lifted

@@ -51,6 +51,7 @@ from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.marks import MAP
+from thunkad.runtime.sets import merged_dots
 from thunkad.runtime.shadows import fields_of
 from thunkad.runtime.using import finds_some, handed
 from thunkad.runtime.watching import unchanged
@@ -193,7 +194,8 @@ class Push:
         if special is not None:
             return special
         if is_of_sets(fn, args):
-            return fn(*args), ZERO
+            value = fn(*args)
+            return value, merged_dots(value, *zip(args, arg_dots))
         if isinstance(fn, type):
             return self.construct(fn, args, arg_dots, kwargs, kwarg_dots)
         call = getattr(type(fn), "__call__", None)  # noqa: B004  (the method itself is wanted)

@@ -44,6 +44,7 @@ from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.marks import MAP
+from thunkad.runtime.sets import merged_dots
 from thunkad.runtime.using import Using, finds_some, handed
 from thunkad.runtime.watching import unchanged
 from thunkad.source.wrapped import python_function
@@ -151,7 +152,8 @@ class PushAgain:
         if reflected is not None:
             return self.whole(constant(reflected, fn), args[::-1], {})
         if is_of_sets(f, given):
-            return constant(f(*given), fn)
+            value = f(*given)
+            return (value, *(merged_dots(value, *((a[0], a[i]) for a in args)) for i in range(1, len(fn))))
         if isinstance(f, type):
             return self.construct(fn, args, kwargs)
         call = getattr(type(f), "__call__", None)  # noqa: B004 - the method itself is looked at

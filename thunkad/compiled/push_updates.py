@@ -17,11 +17,11 @@ import numpy as np
 from thunkad.compiled.bundles import Args, Bundle, Kwargs, constant, named_values, values
 from thunkad.compiled.updates import OUT_OF_PLACE
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.runtime.containers import LISTS
+from thunkad.runtime.containers import LISTS, SetDots
 from thunkad.runtime.cotangents import dense, describe
 from thunkad.runtime.dot_changes import change_array, change_dot, set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot, spread, spread_named
-from thunkad.runtime.sets import check_elements
+from thunkad.runtime.sets import change_set, check_elements
 from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero
 
@@ -40,8 +40,11 @@ def update(push: Any, fn: Any, x: Bundle, v: Bundle) -> Bundle:
                 raise _without_tangent(old)
         return (new, *x[1:])
     if isinstance(old, set):
+        for t, dot in zip(x[1:], v[1:]):
+            if fn is operator.ior and isinstance(t, SetDots):
+                change_set(t, old, "update", (v[0],), (dot,))
         check_elements(v[0])
-        return constant(fn(old, v[0]), x)
+        return (fn(old, v[0]), *x[1:])
     if isinstance(old, (*LISTS, dict)):
         more = v[0] if hasattr(v[0], "__len__") or isinstance(v[0], int) else list(v[0])
         more = list(more) if more is old else more
@@ -119,6 +122,9 @@ def change(push: Any, x: Bundle, name: str, args: Args, kwargs: Kwargs) -> Bundl
     method = getattr(type(x[0]), name, None)
     if isinstance(method, types.FunctionType):
         return push.whole(constant(method, x), (x, *args), kwargs)  # type: ignore[no-any-return]
+    if name == "pop" and isinstance(x[0], set):
+        taken = x[0].pop()
+        return (taken, *(t.pop(id(taken), ZERO) if isinstance(t, SetDots) else ZERO for t in x[1:]))
     dots = changes_of_tangents(x, name, args, kwargs)
     value = getattr(x[0], name)(*values(args), **named_values(kwargs))
     return (value, *(as_dense(t, value) for t in dots))
@@ -148,7 +154,7 @@ def change_of_tangent(x: Any, x_dot: Any, name: str, args: Any, arg_dots: Any, k
     if name == "__setattr__":
         set_field(x_dot, args[0], arg_dots[1], x, args[1])
         return ZERO
-    if isinstance(x, (*LISTS, dict)):
+    if isinstance(x, (*LISTS, dict)) or isinstance(x_dot, SetDots):
         check_contents(x)
         return change_dot(x_dot, x, name, args, arg_dots, kwargs, kwarg_dots)
     moves = not all(isinstance(d, AbstractZero) for d in (*arg_dots, *kwarg_dots.values()))

@@ -30,7 +30,7 @@ from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num, is_iterable
 from thunkad.kinds.variables import is_shared
 from thunkad.runtime import arrays, dot_changes, dots
-from thunkad.runtime.sets import check_elements
+from thunkad.runtime.sets import check_elements, set_dots
 from thunkad.runtime.shadows import Shadows
 from thunkad.tangents import Tangent
 
@@ -242,7 +242,8 @@ class Push:
             self.tangent(target, n.Call(TANGENT_OF, (n.Ref(cls.__name__, cls),)), fresh=True)
         elif t is n.SetExpr and self.moves(e):
             self.emit(n.Effect(n.Call(n.Ref("check_elements", check_elements), (n.Name(target),))))
-            self.tangent(target, ZERO_REF)
+            dots = n.Call(n.Ref("set_dots", set_dots), (n.TupleExpr(e.items), self.dot(n.TupleExpr(e.items))))
+            self.tangent(target, dots, fresh=True)
         elif t is n.Call and site is not None and site.callee is arrays.zeros:  # made once more, with what is in it
             self.tangent(target, e, fresh=True)
         else:

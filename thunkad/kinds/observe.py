@@ -186,6 +186,7 @@ _QUICK: dict[type, Callable[[Any, int], Kind]] = {
     types.MethodType: _method,
     types.BuiltinMethodType: _builtin,
     functools.partial: _partial,
+    **dict.fromkeys((set, frozenset), lambda v, d: UNKNOWN),  # of the objects in it nothing is known
     collections.deque: lambda v, d: UNKNOWN,  # a list to its cotangents, but a list of its own to every method
 }
 ONE_KIND = {float, int, bool, complex, np.float64}

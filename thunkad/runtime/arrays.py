@@ -69,7 +69,7 @@ def zeros(x: Any) -> Any:
         return 0j
     if isinstance(x, np.flatiter):
         raise NotImplementedDerivativeError("the iterator x.flat has no derivative; use np.ravel(x)")
-    if isinstance(x, LISTS):
+    if isinstance(x, (*LISTS, set, frozenset)):
         return [ZERO] * len(x)
     if isinstance(x, tuple):
         return (ZERO,) * len(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from thunkad.errors import UnsupportedSyntaxError
@@ -13,6 +13,7 @@ from thunkad.runtime.chosen import owner_of
 
 SEQUENCES = (list, tuple, deque)
 CONTAINERS = (*SEQUENCES, dict)
+SETS = (set, frozenset)
 #: Sequences that can be changed in place; the cotangent or tangent of one is a list.
 LISTS = (list, deque)
 
@@ -42,6 +43,21 @@ def default_dict(mapping: Any, factory: Any) -> Any:
 
 class DefaultDots(dict[Any, Any]):
     """The tangent of a ``defaultdict``: what that makes of itself is new, and has a new tangent."""
+
+
+class SetAsItWas(set[Any]):
+    """A copy of a set, gone through in the order in which that was."""
+
+    def __init__(self, x: set[Any]) -> None:
+        super().__init__(x)
+        self.order = list(x)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.order)
+
+
+class SetDots(dict[int, Any]):
+    """The tangents of the elements of a set, by their identities."""
 
 
 class AsItWas:

@@ -13,7 +13,7 @@ from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.runtime.attributes import check_read
 from thunkad.runtime.complex import real_part
-from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, AsItWas, remade
+from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, AsItWas, remade
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
@@ -295,6 +295,8 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
         if type(x_bar) is dict:
             return {k: _leaf(x_bar.get(k, ZERO), v) for k, v in x.items()}
         return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
+    if isinstance(x, SETS):
+        return [_leaf(entry(x_bar, k), v) for k, v in enumerate(x)]
     if isinstance(x, SEQUENCES):
         return remade(x, (_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
     if dataclasses.is_dataclass(x) and not isinstance(x, type):

@@ -15,10 +15,11 @@ import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.attributes import check_delete, check_write
-from thunkad.runtime.containers import LISTS, SEQUENCES
+from thunkad.runtime.containers import LISTS, SEQUENCES, SetDots
 from thunkad.runtime.cotangents import dense, describe, entry
 from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
 from thunkad.runtime.elements import sorted_order
+from thunkad.runtime.sets import change_set, dots_of_keys, dots_of_set
 from thunkad.runtime.shadows import unless_cut
 from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
@@ -103,6 +104,8 @@ def change_dot(x_dot: Any, x: Any, name: str, args: Args, arg_dots: Args, kwargs
             "in forward mode",
             hint=f"make the {type(x).__name__} where it is changed, or build a new one",
         )
+    if isinstance(x_dot, SetDots):
+        return change_set(x_dot, x, name, args, arg_dots)
     methods = _LIST if isinstance(x, list) else _DEQUE if isinstance(x, deque) else _DICT
     if name not in methods:
         raise UnsupportedSyntaxError(f"the method .{name}() of a {type(x).__name__} with tangents is not supported")
@@ -263,11 +266,17 @@ def live_dots(dots: Args, how: Any, xs: Args) -> Iterator[Any]:
         what = f"a loop over .{how.__name__}() of {describe(xs[0])} that it changes is not supported in forward mode"
         raise UnsupportedSyntaxError(what, hint="iterate by index")
     paired = how is dict.items
-    return ((ZERO, entry(dots[0], key)) if paired else entry(dots[0], key) for key in xs[0])
+    if not paired:
+        return (entry(dots[0], key) for key in xs[0])
+    return zip(_each(dots[0], xs[0]), (entry(dots[0], key) for key in xs[0]))
 
 
 def _each(x_dot: Any, x: Any) -> Iterator[Any]:
-    return repeat(ZERO) if isinstance(x_dot, AbstractZero) or isinstance(x, dict) else iter(x_dot)
+    if isinstance(x_dot, AbstractZero):
+        return repeat(ZERO)
+    if isinstance(x_dot, SetDots):
+        return iter(dots_of_set(x_dot, x))
+    return iter(dots_of_keys(x) if isinstance(x, dict) else x_dot)
 
 
 def next_dot(dots: Iterator[Any], item: Any) -> Any:

@@ -19,9 +19,10 @@ from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import check_read
 from thunkad.runtime.chosen import owner_of
-from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, DefaultDots, remade
+from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, DefaultDots, SetDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
+from thunkad.runtime.sets import dots_of_keys, dots_of_set
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
 
@@ -30,7 +31,9 @@ def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
     """The tangents of the items of ``x``, one for each; those of numbers and arrays are never structural zeros."""
     x_dot = unthunk(x_dot)
     if isinstance(x, dict):
-        return (ZERO,) * len(x)
+        return (ZERO,) * len(x) if isinstance(x_dot, AbstractZero) else tuple(dots_of_keys(x))
+    if isinstance(x_dot, SetDots):
+        return tuple(dots_of_set(x_dot, x))
     if isinstance(x_dot, AbstractZero):
         if is_iterator(x):
             raise UnsupportedSyntaxError(
@@ -200,6 +203,10 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
         made = DefaultDots() if isinstance(x, defaultdict) else {}
         seen[id(x)] = made
         made.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.items()})
+    elif isinstance(x, SETS):
+        made = SetDots()
+        seen[id(x)] = made
+        made.update((id(v), tangent_buffer(dot, v, seen)) for v, dot in zip(x, dots_of_set(x_dot, x)))
     elif isinstance(x, functools.partial):  # a closure, which holds what it captures
         held, named = entry(x_dot, "args"), entry(x_dot, "keywords")
         made = Tangent(functools.partial)
@@ -319,6 +326,8 @@ def outward(y_dot: Any, y: Any) -> Any:
         y_dot.demand()
     if isinstance(y, SEQUENCES):
         return remade(y, [outward(entry(y_dot, k), v) for k, v in enumerate(y)])
+    if isinstance(y, SETS):
+        return [outward(dot, v) for v, dot in zip(y, dots_of_set(y_dot, y))]
     if isinstance(y, dict):
         return {k: outward(entry(y_dot, k), v) for k, v in y.items()}
     if dataclasses.is_dataclass(y) and not isinstance(y, type) and isinstance(y_dot, (Tangent, AbstractZero)):

@@ -7,6 +7,7 @@ array.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import numpy as np
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, stretch, unbroadcast, zeros
 from thunkad.runtime.complex import in_field_of
-from thunkad.runtime.containers import LISTS, SEQUENCES, DefaultDots
+from thunkad.runtime.containers import LISTS, SEQUENCES, SETS, DefaultDots
 from thunkad.runtime.cotangents import add, entry, like
 from thunkad.runtime.ducks import is_duck
+from thunkad.runtime.sets import dots_of_keys, dots_of_set, elements_of
 from thunkad.tangents import NO_TANGENT, ZERO
 
 _NUMBERS = (float, int, complex, np.number)
@@ -26,8 +28,10 @@ def elements_bar(parts: Any, x: Any) -> Any:
     """The cotangent of the iterable ``x`` from those of its elements, in order (``parts`` may end early)."""
     if is_zero(parts):
         return parts
-    if isinstance(x, (str, bytes, range, dict, set, frozenset)):
+    if isinstance(x, (str, bytes, range)):
         return NO_TANGENT  # what these yield can't be perturbed
+    if isinstance(x, (dict, *SETS)):
+        return elements_of(x, list(parts))
     missing = len(x) - len(parts) if hasattr(x, "__len__") else 0
     parts = [*parts, *[ZERO] * missing]
     return like(parts, x) if isinstance(x, (*SEQUENCES, np.ndarray)) else parts
@@ -35,8 +39,12 @@ def elements_bar(parts: Any, x: Any) -> Any:
 
 def elements_dot(x_dot: Any, x: Any) -> list[Any]:
     """The tangents of the elements of ``x``."""
-    if is_zero(x_dot) or isinstance(x, dict):
+    if isinstance(x, dict):
+        return [ZERO] * len(x) if is_zero(x_dot) else dots_of_keys(x)
+    if is_zero(x_dot):
         return [ZERO] * len(x)
+    if isinstance(x, SETS):
+        return dots_of_set(x_dot, x)
     return list(x_dot)
 
 
@@ -174,7 +182,8 @@ def extremum_dot(y: Any, args: Sequence[Any], args_dot: Any) -> Any:
     """The tangent of ``y = max(*args)`` or ``min(*args)``."""
     if len(args) > 1:
         return entry(args_dot, position_of(y, args))
-    return entry(entry(args_dot, 0), position_of(y, args[0]))
+    x_dot, place = entry(args_dot, 0), position_of(y, args[0])
+    return elements_dot(x_dot, args[0])[place] if isinstance(args[0], (dict, *SETS)) else entry(x_dot, place)
 
 
 # ---------------------------------------------------------------- rearranging
@@ -207,18 +216,18 @@ def sorted_order(iterable: Iterable[Any], key: Callable[[Any], Any] | None, reve
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
-def sorted_bar(y_bar: Any, iterable: Any, key: Any, reverse: bool) -> Any:
-    """The cotangent of ``iterable`` in ``y = sorted(iterable, key=key, reverse=reverse)``."""
-    parts: list[Any] = [ZERO] * len(y_bar)
-    for part, position in zip(y_bar, sorted_order(iterable, key, reverse)):
+def ordered(iterable: Iterable[Any], order: list[int]) -> list[Any]:
+    """The elements at these positions."""
+    elements = list(iterable)
+    return [elements[k] for k in order]
+
+
+def sorted_bar(y_bar: Any, iterable: Any, order: list[int]) -> Any:
+    """The cotangent of ``iterable`` in ``y = ordered(iterable, order)``."""
+    parts: list[Any] = [ZERO] * len(order)
+    for part, position in zip(y_bar, order):
         parts[position] = part
     return elements_bar(parts, iterable)
-
-
-def sorted_dot(iterable_dot: Any, iterable: Any, key: Any, reverse: bool) -> list[Any]:
-    """The tangent of ``sorted(iterable, key=key, reverse=reverse)``."""
-    parts = elements_dot(iterable_dot, iterable)
-    return [parts[position] for position in sorted_order(iterable, key, reverse)]
 
 
 # ---------------------------------------------------------------- dictionaries and unpacking
@@ -262,12 +271,15 @@ def values_dot(mapping_dot: Any, mapping: dict[Any, Any]) -> list[Any]:
 
 def items_bar(y_bar: Any, mapping: dict[Any, Any]) -> dict[Any, Any]:
     """The cotangent of ``mapping`` from those of its items, in order."""
+    if not is_zero(y_bar):
+        elements_of(mapping, [entry(pair, 0) for pair in y_bar])
     return dict(zip(mapping, _seconds(y_bar)))
 
 
 def items_dot(mapping_dot: Any, mapping: dict[Any, Any]) -> list[Any]:
     """The tangents of the items of ``mapping``, in order."""
-    return [(NO_TANGENT, entry(mapping_dot, key)) for key in mapping]
+    keys = repeat(NO_TANGENT) if is_zero(mapping_dot) else dots_of_keys(mapping)
+    return [(dot, entry(mapping_dot, key)) for dot, key in zip(keys, mapping)]
 
 
 def found_bar(y_bar: Any, mapping: dict[Any, Any], key: Any) -> dict[Any, Any]:

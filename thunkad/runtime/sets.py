@@ -1,16 +1,25 @@
-"""Sets: they hold their elements by their values, so what is differentiated can't be among them."""
+"""Sets, and the keys of dicts: found by their values, so no number that is differentiated is among them.
+
+Objects of the user's are: a set holds them as a list does.  The cotangent of a set is a list in the order in which it
+is gone through, its tangent a :class:`SetDots`.
+"""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from thunkad.errors import UnsupportedSyntaxError
+from thunkad.errors import Place, UnsupportedSyntaxError
+from thunkad.runtime.containers import SETS, SetDots
 from thunkad.runtime.shadows import fields_of
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, unthunk
 
-_PLAIN = (str, bytes, int, np.integer, np.bool_, type(None), type, range)
+_PLAIN = (str, bytes, int, np.integer, np.bool_, type(None), type, range, enum.Enum)
+_KEYS = "an object that is a key of a dict is differentiated where the keys are gone through"
+_HINT = "keep the objects in a list, or as values of the dict"
 
 
 def set_of(cls: type, iterable: Iterable[Any] = ()) -> Any:
@@ -21,21 +30,112 @@ def set_of(cls: type, iterable: Iterable[Any] = ()) -> Any:
 
 
 def check_elements(elements: Iterable[Any]) -> None:
-    """Refuse numbers, and objects that hold some, as elements of a set."""
+    """Refuse numbers as elements of a set; whole ones are indices."""
     for x in elements:
-        if holds_numbers(x):
+        if _is_number(x):
             raise UnsupportedSyntaxError(
                 f"an element of type {type(x).__name__} in a set, where it may be differentiated",
                 hint="use a list, a tuple or a dict: a set holds its elements by their values",
             )
 
 
-def holds_numbers(x: Any) -> bool:
-    """Whether ``x`` is, or holds, something that could be differentiated; whole numbers in sets are indices."""
+def _is_number(x: Any) -> bool:
+    return any(map(_is_number, x)) if isinstance(x, (tuple, frozenset)) else isinstance(x, (float, complex, np.inexact))
+
+
+def _holds_numbers(x: Any) -> bool:
+    """Whether ``x`` is an object, or holds one, of which something may be differentiated."""
     if isinstance(x, _PLAIN) or callable(x):
         return False
     if isinstance(x, (tuple, frozenset)):
-        return any(map(holds_numbers, x))
-    if isinstance(x, (float, complex, np.inexact)):
-        return True
-    return any(holds_numbers(v) or isinstance(v, (np.ndarray, list, dict)) for v in fields_of(x).values())
+        return any(map(_holds_numbers, x))
+    held = fields_of(x).values()
+    return any(isinstance(v, (float, complex, np.inexact, np.ndarray, list, dict)) or _holds_numbers(v) for v in held)
+
+
+def without_objects(y: Any, name: str) -> Any:
+    """``y``, which the method ``name`` of a set has made, if no object in it could be differentiated."""
+    if any(map(_holds_numbers, y)):
+        raise UnsupportedSyntaxError(
+            f"the method .{name}() of a set of objects that are differentiated is not supported",
+            hint="use an operator: s | t, s & t, s - t, s ^ t",
+        )
+    return y
+
+
+def set_bar(y_bar: Any, y: Any, x: Any) -> Any:
+    """The cotangent of the iterable ``x``, of whose elements the set ``y`` holds some."""
+    y_bar = unthunk(y_bar)
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    found = dict(zip(map(id, y), y_bar))
+    return elements_of(x, [found.pop(id(v), ZERO) for v in x])
+
+
+def operand_bars(y_bar: Any, y: Any, operands: tuple[Any, ...]) -> list[Any]:
+    """The cotangents of sets from that of the set ``y``, which an operator has made of them."""
+    y_bar = unthunk(y_bar)
+    if isinstance(y_bar, AbstractZero):
+        return [NO_TANGENT] * len(operands)
+    found = dict(zip(map(id, y), y_bar))
+    return [elements_of(x, [found.pop(id(v), ZERO) for v in x]) for x in operands]
+
+
+def elements_of(x: Any, parts: list[Any]) -> Any:
+    """The cotangent of ``x``, an iterable that can be gone through again, from those of its elements."""
+    if all(isinstance(unthunk(p), AbstractZero) for p in parts):
+        return NO_TANGENT
+    if isinstance(x, dict):
+        raise UnsupportedSyntaxError(_KEYS, hint=_HINT)
+    return tuple(parts) if isinstance(x, tuple) else parts
+
+
+def set_dots(elements: Any, dots: Any) -> SetDots:
+    """The tangent of a set that holds these elements, with their tangents."""
+    return SetDots(zip(map(id, elements), dots))
+
+
+def dots_of_set(x_dot: Any, x: Any) -> list[Any]:
+    """The tangents of the elements of the set ``x``, in the order in which it is gone through."""
+    found = x_dot if isinstance(x_dot, SetDots) else SetDots()
+    return [found.get(id(v), ZERO) for v in x]
+
+
+def dots_of_keys(x: dict[Any, Any]) -> list[Any]:
+    """The tangents of the keys of a dict, which are not known: an error if one is needed."""
+    unknown = NotImplementedTangent(f"{_KEYS}: {_HINT}", Place())
+    return [unknown if _holds_numbers(k) else ZERO for k in x]
+
+
+def change_set(x_dot: Any, x: Any, name: str, args: tuple[Any, ...], arg_dots: tuple[Any, ...]) -> Any:
+    """``x.name(*args)`` on the tangent of a set; returns the tangent of the result."""
+    if name == "add":
+        _put(x_dot, x, args, set_dots(args, arg_dots))
+    elif name == "update":
+        for given, dots in zip(args, arg_dots):
+            _put(x_dot, x, given, _dots_of(given, dots))
+    elif name not in ("discard", "remove", "clear", "difference_update", "intersection_update"):
+        raise UnsupportedSyntaxError(f"the method .{name}() of a set with tangents is not supported")
+    return ZERO
+
+
+def _put(x_dot: Any, x: Any, elements: Iterable[Any], dots: SetDots) -> None:
+    check_elements(elements)
+    x_dot.update((id(v), dots.get(id(v), ZERO)) for v in elements if v not in x)
+
+
+def _dots_of(x: Any, x_dot: Any) -> SetDots:
+    x_dot = unthunk(x_dot)
+    if isinstance(x_dot, AbstractZero) or isinstance(x, dict):
+        return set_dots(x, [ZERO] * len(x))
+    return SetDots(x_dot) if isinstance(x_dot, SetDots) else set_dots(x, x_dot)
+
+
+def merged_dots(y: Any, *operands: tuple[Any, Any]) -> Any:
+    """The tangent of the set ``y``, whose elements come from these operands, with their tangents."""
+    if not isinstance(y, SETS):
+        return ZERO
+    found = SetDots()
+    for x, x_dot in reversed(operands):
+        found.update(_dots_of(x, x_dot))
+    return SetDots({id(v): found.get(id(v), ZERO) for v in y})

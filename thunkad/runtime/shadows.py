@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import deque
-from collections.abc import KeysView
+from collections.abc import Iterable, KeysView
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import Holding, check_items, check_read, check_write
 from thunkad.runtime.chosen import METHODS, owner_of
-from thunkad.runtime.containers import CONTAINERS, SEQUENCES, AsItWas, remade
+from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, AsItWas, SetAsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.exceptions import held_by
 from thunkad.runtime.held_cotangents import of_function
@@ -112,6 +112,9 @@ class Shadows:
             check_contents(x)
             for k in x_bar:
                 self.add_entry(x, k, x[k], x_bar[k])
+        elif isinstance(x, SETS):
+            for item, item_bar in zip(x, x_bar):
+                self.add_entry(x, None, item, item_bar)
         elif isinstance(x_bar, Tangent):
             for name in x_bar:
                 self.add_entry(x, name, getattr(x, name, None), x_bar[name])
@@ -134,8 +137,8 @@ class Shadows:
         item_bar = unthunk(item_bar)
         if isinstance(key, slice) and isinstance(x, (list, tuple)):
             return self.add_slice(x, key, item)
-        if isinstance(item_bar, AbstractZero) or isinstance(x, (set, frozenset)):  # nothing in a set is differentiated
-            return
+        if isinstance(item_bar, AbstractZero) or (isinstance(x, SETS) and isinstance(item, VALUES)):
+            return  # of what is in a set, only objects are differentiated
         check_contents(x)
         if isinstance(x, np.ndarray):
             if not (isinstance(item, np.ndarray) and np.may_share_memory(x, item)):  # a number, or a gathered copy
@@ -147,7 +150,7 @@ class Shadows:
         if isinstance(item, FUNCTIONS):
             item_bar = self._numbers_held(item, item_bar)
         if not isinstance(item, VALUES) and (
-            isinstance(item, (np.ndarray, *CONTAINERS, Then)) or isinstance(item_bar, Tangent)
+            isinstance(item, (np.ndarray, *CONTAINERS, *SETS, Then)) or isinstance(item_bar, Tangent)
         ):
             self.add(item, item_bar)
             return
@@ -278,9 +281,11 @@ class Shadows:
         if isinstance(x, Then):
             owner, entries = x.x, x.entries
         else:
-            owner, entries = x, x if isinstance(x, CONTAINERS) else fields_of(x)
+            owner, entries = x, x if isinstance(x, (*CONTAINERS, *SETS)) else fields_of(x)
         if any(owner is y for y in within):
             return ZERO
+        if isinstance(owner, SETS):
+            return self._moved_elements(entries, (*within, owner))
         slots, within = self.of(owner), (*within, owner)
         if isinstance(slots, dict):
             taken = {k: self._moved_item(item, slots.get(k, ZERO), within) for k, item in entries.items()}
@@ -289,6 +294,11 @@ class Shadows:
         found = [self._moved_item(item, slot, within) for item, slot in zip(entries, slots)]
         slots[:] = [ZERO] * len(found)
         return tuple(found) if isinstance(owner, tuple) else found
+
+    def _moved_elements(self, elements: Iterable[Any], within: tuple[Any, ...]) -> Any:
+        """The same for those of a set."""
+        found = [self._moved_item(item, ZERO, within) for item in elements]
+        return found if any(not isinstance(bar, AbstractZero) for bar in found) else ZERO
 
     def numbers(self, x: Any, x_bar: Any) -> Any:
         """The cotangents of a fresh tuple's or dict's numbers (what has memory keeps its shadow), or of a number."""
@@ -303,7 +313,7 @@ class Shadows:
         return self.number_part(x, x_bar)
 
     def _moved_item(self, item: Any, slot: Any, within: tuple[Any, ...] = ()) -> Any:
-        if isinstance(item, (*CONTAINERS, Then)) or (id(item) in self._containers and not callable(item)):
+        if isinstance(item, (*CONTAINERS, *SETS, Then)) or (id(item) in self._containers and not callable(item)):
             return self._moved(item, within)
         if not isinstance(item, np.ndarray) or item.dtype.kind not in "fc":
             return slot
@@ -348,6 +358,8 @@ class Shadows:
         if isinstance(x, Then):
             return self._collect_then(x)
         slots = self.of(x)
+        if isinstance(x, SETS):
+            return [self._collected(x, ZERO, None, v) for v in x]
         if isinstance(x, SEQUENCES):
             return remade(x, (self._collected(x, slots, k, v) for k, v in enumerate(x)))
         if isinstance(x, dict):
@@ -368,10 +380,12 @@ class Shadows:
             found = {k: self._collected(x.x, slots, k, v) for k, v in x.entries.items()}
             return found if isinstance(x.x, dict) else Tangent(type(x.x), found)
         parts = [self._collected(x.x, slots, k, v) for k, v in enumerate(x.entries)]
-        return remade(x.x, parts)
+        return parts if isinstance(x.x, SETS) else remade(x.x, parts)
 
     def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
-        if isinstance(value, (np.ndarray, *CONTAINERS, Then)) or (hasattr(value, "__dict__") and not callable(value)):
+        if isinstance(value, (np.ndarray, *CONTAINERS, *SETS, Then)) or (
+            hasattr(value, "__dict__") and not callable(value)
+        ):
             return self.collect(value)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
 
@@ -411,7 +425,7 @@ def keep(x: Any) -> Any:
         return remade(x, (keep(v) for v in x))
     if type(x) is dict:
         return {k: keep(v) for k, v in x.items()}
-    return x
+    return SetAsItWas(x) if type(x) is set else x
 
 
 def unless_cut(v_bar: Any, y: Any, v: Any) -> Any:
@@ -443,7 +457,7 @@ def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
     seen = {} if seen is None else seen
     if id(x) in seen:
         return seen[id(x)]
-    if isinstance(x, SEQUENCES):
+    if isinstance(x, (*SEQUENCES, *SETS)):
         made = seen[id(x)] = Then(x, [])
         made.entries.extend(then(v, seen) for v in x)
         return made
@@ -476,25 +490,3 @@ def shares(a: Any, *others: Any) -> bool:
     if isinstance(a, np.ndarray):
         return any(isinstance(b, np.ndarray) and np.may_share_memory(a, b) for b in others)
     return any(a is b for b in others) and not isinstance(a, (float, int, complex, str, tuple, np.generic, type(None)))
-
-
-def originals(value: Any, kept: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
-    """What a function selected from copies, ``kept``, as it would have selected it from what it was ``given``."""
-    twins: dict[int, Any] = {}
-
-    def note(copy: Any, own: Any) -> None:
-        if copy is own:
-            return
-        twins[id(copy)] = own
-        if type(copy) in (list, tuple):
-            for c, o in zip(copy, own):
-                note(c, o)
-        elif type(copy) is dict:
-            for key in copy:
-                note(copy[key], own[key])
-
-    for copy, own in zip(kept, given):
-        note(copy, own)
-    if type(value) is list and id(value) not in twins:
-        return [twins.get(id(v), v) for v in value]
-    return twins.get(id(value), value)

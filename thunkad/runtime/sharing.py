@@ -63,3 +63,25 @@ def must_be_array(x: Any) -> None:
             f"an in-place update of a value of type {type(x).__name__} that was taken for an array",
             hint="write x = x + y instead of x += y",
         )
+
+
+def originals(value: Any, kept: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
+    """What a function selected from copies, ``kept``, as it would have selected it from what it was ``given``."""
+    twins: dict[int, Any] = {}
+
+    def note(copy: Any, own: Any) -> None:
+        if copy is own:
+            return
+        twins[id(copy)] = own
+        if type(copy) in (list, tuple):
+            for c, o in zip(copy, own):
+                note(c, o)
+        elif type(copy) is dict:
+            for key in copy:
+                note(copy[key], own[key])
+
+    for copy, own in zip(kept, given):
+        note(copy, own)
+    if type(value) is list and id(value) not in twins:
+        return [twins.get(id(v), v) for v in value]
+    return twins.get(id(value), value)

@@ -29,7 +29,7 @@ from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import ZERO, thunk, unthunk
 
 linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
-linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.sorted_dot, elements.dict_dot)
+linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.dict_dot)
 linear(elements.values_dot, elements.items_dot, elements.number_dot)
 jointly_linear(elements.sum_dot, "iterable_dot", "start_dot")
 jointly_linear(elements.extremum_dot, "args_dot")
@@ -69,9 +69,9 @@ def _(result_dot, result, x, x_dot, *, result_dot_dot, x_dot_dot):
     return value, view_like(result_dot_dot, result, x, x_dot_dot)
 
 
-@frule(shadows.originals)
+@frule(sharing.originals)
 def _(value, kept, given, *, value_dot, given_dot):
-    return shadows.originals(value, kept, given), dots.originals_dot(value_dot, value, kept, given_dot)
+    return sharing.originals(value, kept, given), dots.originals_dot(value_dot, value, kept, given_dot)
 
 
 @alternative(thunk)

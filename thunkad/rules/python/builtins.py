@@ -36,9 +36,10 @@ from thunkad.runtime.elements import (
     last_bar,
     last_of,
     number_dot,
+    ordered,
     shaped_like,
     sorted_bar,
-    sorted_dot,
+    sorted_order,
     sum_bar,
     sum_dot,
     sum_start_bar,
@@ -47,7 +48,6 @@ from thunkad.runtime.elements import (
 )
 from thunkad.runtime.iterators import drawn, drawn_or, items_of, keys_of, steps_of
 from thunkad.runtime.lazy import OF_ITERTOOLS
-from thunkad.runtime.sets import set_of
 from thunkad.runtime.suspended import (
     Suspended,
     delegated,
@@ -68,8 +68,6 @@ _DISCRETE = (
 non_differentiable(*(getattr(builtins, name) for name in _DISCRETE.split() if hasattr(builtins, name)))
 linear(shaped_like, sum_bar, sum_start_bar, extremum_bars, elements_bar, enumerate_bar, zip_bars, sorted_bar, dict_bar)
 linear(last_bar, last_of)
-for _set in (set, frozenset):  # what they hold was no number when they were made
-    non_differentiable(_set.intersection, _set.difference, _set.issubset, _set.issuperset, _set.isdisjoint, _set.copy)
 non_differentiable(float.is_integer, float.hex, int.bit_length, int.bit_count, int.to_bytes)
 
 
@@ -273,36 +271,6 @@ def _(iterable=(), maxlen=None, *, iterable_dot):
     return collections.deque(iterable, maxlen), last_of(elements_dot(iterable_dot, iterable), maxlen)
 
 
-@rrule(set)
-def _(iterable=()):
-    y = set_of(set, iterable)
-
-    def pullback(y_bar):
-        return (NoTangent(),)
-
-    return y, pullback
-
-
-@frule(set)
-def _(iterable=(), *, iterable_dot):
-    return set_of(set, iterable), NoTangent()
-
-
-@rrule(frozenset)
-def _(iterable=()):
-    y = set_of(frozenset, iterable)
-
-    def pullback(y_bar):
-        return (NoTangent(),)
-
-    return y, pullback
-
-
-@frule(frozenset)
-def _(iterable=(), *, iterable_dot):
-    return set_of(frozenset, iterable), NoTangent()
-
-
 @rrule(tuple)
 def _(iterable=()):
     y = tuple(iterable)
@@ -380,17 +348,28 @@ def _(*iterables, strict=False, iterables_dot):
 
 @rrule(sorted)
 def _(iterable, *, key=None, reverse=False):
-    y = sorted(iterable, key=key, reverse=reverse)
+    order = sorted_order(iterable, key, reverse)
+    y = ordered(iterable, order)
 
     def pullback(y_bar):
-        return (thunk(lambda: sorted_bar(y_bar, iterable, key, reverse)),)
+        return (thunk(lambda: sorted_bar(y_bar, iterable, order)),)
 
     return y, pullback
 
 
 @frule(sorted)
 def _(iterable, *, key=None, reverse=False, iterable_dot):
-    return sorted(iterable, key=key, reverse=reverse), sorted_dot(iterable_dot, iterable, key, reverse)
+    order = sorted_order(iterable, key, reverse)
+    y = ordered(iterable, order)
+    return y, ordered(elements_dot(iterable_dot, iterable), order)
+
+
+non_differentiable(sorted_order)
+
+
+@frule(ordered)
+def _(iterable, order, *, iterable_dot):
+    return ordered(iterable, order), ordered(elements_dot(iterable_dot, iterable), order)
 
 
 # ---------------------------------------------------------------- functions of functions
