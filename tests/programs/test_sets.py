@@ -21,6 +21,7 @@ def f(w):
         t += w[cur]
     return t
 === operators and methods | params = {"a": A, "b": B}, x = A
+def fs_of(names): return frozenset(names)
 def f(params, x):
     seen, out = set(), []
     for k, v in params.items():
@@ -30,6 +31,7 @@ def f(params, x):
         out.append(np.sum(v * x))
     names = {k for k in params}
     both = names & seen
+    both = both.union(names.difference("c")).intersection(names.copy()) & fs_of(names).symmetric_difference(["c"])
     last = sorted(both)[0]
     fs = frozenset(params)
     idx = {1, 0}

@@ -54,7 +54,7 @@ from thunkad.runtime.containers import shallow
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.held import held
-from thunkad.runtime.sets import operand_bars
+from thunkad.runtime.sets import is_of_sets, operand_bars
 from thunkad.runtime.shadows import keep, shares
 from thunkad.runtime.sharing import originals
 from thunkad.runtime.using import Using
@@ -461,11 +461,6 @@ class Pull:
     def made_by_init(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         shared = self.world.dispatch_shared
         return shared.privately(lambda: shared.made_by_init(cls, args, kwargs), args, kwargs)  # type: ignore[no-any-return]
-
-
-def is_of_sets(fn: Any, args: tuple[Any, ...]) -> bool:
-    """Whether ``fn`` is an operator between sets."""
-    return getattr(fn, "__module__", None) == "_operator" and bool(args) and isinstance(args[0], (set, frozenset))
 
 
 def is_nested(fn: Any) -> bool:

@@ -46,7 +46,7 @@ from thunkad.compiled.bundles import (
     unpacked_named,
     values,
 )
-from thunkad.compiled.dynamic import Cotangents, Pull, Wrt, is_nested, is_of_sets
+from thunkad.compiled.dynamic import Cotangents, Pull, Wrt, is_nested
 from thunkad.compiled.load import lifted_of
 from thunkad.compiled.nested_again import NestedAgain
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
@@ -75,7 +75,7 @@ from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.exceptions import attempt, in_one_go
 from thunkad.runtime.held import held
 from thunkad.runtime.marks import MAP
-from thunkad.runtime.sets import merged_dots, operand_bars
+from thunkad.runtime.sets import is_of_sets, merged_dots, operand_bars
 from thunkad.runtime.shadows import VALUES, Shadows, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.runtime.using import Using, handed

@@ -21,7 +21,7 @@ from thunkad.analysis.stand_ins import MANAGING, stands_for
 from thunkad.compiled import push_updates
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.bundles import has_parts
-from thunkad.compiled.dynamic import is_nested, is_of_sets
+from thunkad.compiled.dynamic import is_nested
 from thunkad.compiled.load import slot_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.outcomes import push_attempt
@@ -51,7 +51,7 @@ from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.marks import MAP
-from thunkad.runtime.sets import merged_dots
+from thunkad.runtime.sets import is_of_sets, merged_dots
 from thunkad.runtime.shadows import fields_of
 from thunkad.runtime.using import finds_some, handed
 from thunkad.runtime.watching import unchanged

@@ -27,7 +27,7 @@ from thunkad.compiled.bundles import (
     partial_bundles,
     values,
 )
-from thunkad.compiled.dynamic import is_nested, is_of_sets
+from thunkad.compiled.dynamic import is_nested
 from thunkad.compiled.load import lifted_of, slot_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.outcomes import push_attempt_again
@@ -44,7 +44,7 @@ from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.marks import MAP
-from thunkad.runtime.sets import merged_dots
+from thunkad.runtime.sets import is_of_sets, merged_dots
 from thunkad.runtime.using import Using, finds_some, handed
 from thunkad.runtime.watching import unchanged
 from thunkad.source.wrapped import python_function

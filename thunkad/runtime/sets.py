@@ -72,6 +72,11 @@ def set_bar(y_bar: Any, y: Any, x: Any) -> Any:
     return elements_of(x, [found.pop(id(v), ZERO) for v in x])
 
 
+def is_of_sets(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether ``fn`` is an operator between sets."""
+    return getattr(fn, "__module__", None) == "_operator" and bool(args) and isinstance(args[0], SETS)
+
+
 def operand_bars(y_bar: Any, y: Any, operands: tuple[Any, ...]) -> list[Any]:
     """The cotangents of sets from that of the set ``y``, which an operator has made of them."""
     y_bar = unthunk(y_bar)
