@@ -12,7 +12,6 @@ LIMITS = {
     "decorator_that_counts": {"second": "has to run several times"},
     "closures_of_a_generator": {"forward": "a variable from outside of it"},
     "counters": {"forward": "a variable from outside of it"},
-    "array_in_a_closure": {"forward": "changes its argument"},
     "parameters": {"second": "has to run several times"},
     "counter": {"forward": "a variable from outside of it"},
 }

@@ -132,17 +132,23 @@ def refuse_surrogates(world: Any) -> None:
 
 
 class FirstRun:
-    """What a function read and gave when it ran first, of which a linear map is made by running it again."""
+    """What a function gave when it ran first, and what it has left: a linear map is made of it by running it again.
+
+    What a run itself changes around it (a variable that it sets, a counter) is no reason to refuse another one: where
+    that matters the value is another one.
+    """
 
     def __init__(self, fn: Any) -> None:
-        self.fn, self.surroundings = fn, Surroundings({"": fn})
+        self.fn = fn
+        self.surroundings: Surroundings | None = None
         self.value: Any = None
 
     def gave(self, value: Any) -> None:
-        self.value = snapshot(value)
+        self.value, self.surroundings = snapshot(value), Surroundings({"": self.fn})
 
     def check_surroundings(self) -> None:
-        """Refuse another run if something that it reads is not what it was."""
+        """Refuse another run if something that it reads is not what the last one has left."""
+        assert self.surroundings is not None
         if self.surroundings.changed({"": self.fn}) is not None:
             raise self.error("something that it reads has changed")
 
@@ -152,6 +158,7 @@ class FirstRun:
             raise self.error(
                 "its value isn't what it was: something that it reads has changed, or it draws random numbers"
             )
+        self.surroundings = Surroundings({"": self.fn})
 
     def error(self, what: str) -> ArgumentError:
         return ArgumentError(
