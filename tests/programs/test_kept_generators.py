@@ -35,6 +35,9 @@ def total(ys):
 
 V, M, W = np.array([0.5, 1.5, 2.5]), np.arange(6.0).reshape(3, 2) / 3, np.array([1.2, -0.5])
 PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "super": ("class A:\n def __init__(self, k): self.k = k\n def g(self, x):\n  yield x * self.k\n  yield x\nclass B(A):\n def g(self, x):\n  for v in super().g(x): yield v * v\ndef f(x):\n it = B(x).g(x)\n return next(it) * next(it)", (1.2,)),
+    "stop_raised": ("def g(x):\n yield x\n raise StopIteration\ndef f(x):\n it = g(x)\n t = next(it)\n try: next(it)\n except RuntimeError: t = t * x\n return t", (1.2,)),
+    "stop_raised_in_a_loop": ("def g(x):\n yield x\n if x > 0: raise StopIteration(x)\ndef f(x):\n t = 0.0\n try:\n  for v in g(x): t = t + v * v\n except RuntimeError: t = t * x\n return t", (1.2,)),
     "endless_break": ("def f(x):\n for v in halves(x):\n  if v < 0.1: return v * v", (1.2,)),
     "endless_next": ("def f(x):\n g = halves(x)\n next(g)\n return next(g) * next(g)", (1.2,)),
     "endless_zip": ("def f(xs, x):\n t = 0.0\n for a, h in zip(xs, halves(x)): t = t + a * h\n return t", (V, 1.2,)),
@@ -146,7 +149,6 @@ REFUSED = {
     "yield_in_handler": ("def g(x):\n try: raise KeyError\n except KeyError: yield x\ndef f(x):\n it = g(x)\n return next(it) * x", "a 'yield' in an 'except' or 'finally' clause"),
     "yield_in_expression": ("def g(x):\n y = 2 * (yield x)\n yield y\ndef f(x):\n it = g(x)\n return next(it) * it.send(x)", "a 'yield' inside of an expression"),
     "walrus": ("def g(x):\n print(y := x * x)\n yield y\n yield y * x\ndef f(x):\n it = g(x)\n return next(it) * next(it)", "':=' with the variable 'y'"),
-    "super": ("class A:\n def g(self, x): yield x\nclass B(A):\n def g(self, x):\n  for v in super().g(x): yield v\ndef f(x):\n it = B().g(x)\n return next(it) * x", "'super\\(\\)' in a generator"),
     "rule_of_a_list": ("def f(x):\n g = powers(x, 3)\n next(g)\n return math.dist(g, [1.0, 2.0])", "dist of a generator that is kept"),
 }  # fmt: skip
 

@@ -427,6 +427,8 @@ class Pull:
         """A namedtuple or a dataclass without code of its own; others are refused when a derivative enters them."""
         if cls is functools.partial:
             return _construct_partial(args, kwargs)
+        if cls is super and len(args) == 2:  # its cotangent is that of the object whose methods it finds
+            return super(*args), lambda bar: (NO_TANGENT, [NO_TANGENT, bar], {})
         names = getattr(cls, "_fields", None)
         if cls is types.SimpleNamespace and not args:
             return cls(**kwargs), lambda bar: (NO_TANGENT, [], {k: entry(unthunk(bar), k) for k in kwargs})

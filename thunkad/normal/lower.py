@@ -24,6 +24,7 @@ from thunkad.normal.lower_functions import function_body
 from thunkad.normal.lower_generators import generator_body
 from thunkad.normal.scopes import Scopes
 from thunkad.normal.shared_names import NOTHING, SharedNames
+from thunkad.normal.stops import turn_stops
 from thunkad.tree.parse import deep_recursion
 
 _TOPICS = (  # imported for the functions that they register
@@ -52,6 +53,7 @@ def lower(source: SourceLike, shared: SharedNames = NOTHING) -> n.Function:
     """
     node: Any = source.node
     with deep_recursion():
+        turn_stops(node)
         scopes = Scopes(node, shared)
         builder = Builder(source, scopes, Names(scopes.global_names), Env(scopes.root, Env(scopes.outside, None)))
         params = set(scopes.root.params)

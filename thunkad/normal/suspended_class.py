@@ -13,6 +13,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.lifetimes import attached
 from thunkad.normal.scope import Scope
 from thunkad.normal.scopes import Scopes
+from thunkad.normal.stops import turn_stops
 from thunkad.normal.suspended import Suspension
 from thunkad.runtime import iterators, lazy, suspended
 from thunkad.source.functions import Source, find_source, note_source
@@ -46,6 +47,7 @@ def class_of(fn: Any, managed: bool = False) -> type:
     if found is None or (init.__defaults__, init.__kwdefaults__) != (fn.__defaults__, fn.__kwdefaults__):
         source = find_source(fn)
         with deep_recursion():
+            turn_stops(source.node)
             scopes = Scopes(source.node)
             found = known[key] = _made(source, scopes.root, scopes, None, fn.__name__, managed)
         found.generator = fn

@@ -155,11 +155,8 @@ class Attributes:
     def builtin(self, node: Any) -> None:
         """``next`` inside a generator must not end it; ``super()`` means the method that the generator is."""
         if node.func.id == "super" and not node.args and self.scope is self.own and self.own.params:
-            self.refuse(
-                node,
-                "'super()' in a generator that is kept can't be differentiated",
-                "Name the class: Base.method(self, ...).",
-            )
+            first = self.attributes[self.own.params[0]]
+            node.args = [self.written.expr("__class__"), self.written.expr(f"{self.frame}.{first}")]
         elif (
             node.func.id == "next" and not node.keywords and len(node.args) == 1 and not getattr(node, "in_try", False)
         ):

@@ -45,6 +45,10 @@ def is_code(found: Any) -> bool:
 
 def check_read(x: Any, name: str) -> None:
     """Refuse to follow ``x.name`` as a part of ``x`` where reading it runs code."""
+    if isinstance(x, super):
+        if not callable(getattr(x, name)):
+            raise behind(name)
+        return
     cls: Any = type(x)
     found = inspect.getattr_static(cls, name, None)
     if is_code(found) or isinstance(cls.__getattribute__, types.FunctionType):
@@ -62,6 +66,14 @@ def check_read(x: Any, name: str) -> None:
             "the dictionary of the attributes of an object that is differentiated",
             hint="read and set the attributes by name: x.name, getattr(x, 'name')",
         )
+
+
+def behind(name: str) -> UnsupportedSyntaxError:
+    """The error for what ``super()`` finds that is no method."""
+    return UnsupportedSyntaxError(
+        f"super().{name}, which is no method, where the class is known only when the code runs",
+        hint="read it by the name of its class",
+    )
 
 
 def check_write(x: Any, name: str) -> None:

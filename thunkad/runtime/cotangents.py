@@ -196,6 +196,9 @@ def field_tangent(x: Any, name: str, y_bar: Any) -> Any:
         if name in ("flat", "base", "data"):
             raise NotImplementedDerivativeError(f"the attribute .{name} of an array has no derivative")
         return ZERO
+    if isinstance(x, super):
+        check_read(x, name)
+        return y_bar  # of a method, that of the object
     if isinstance(getattr(type(x), name, None), _UNBOUND) and name not in getattr(x, "__dict__", ()):
         return y_bar
     if isinstance(x, CONTAINERS) and name == "maxlen":

@@ -17,7 +17,7 @@ import numpy as np
 
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
-from thunkad.runtime.attributes import check_read
+from thunkad.runtime.attributes import behind, check_read
 from thunkad.runtime.chosen import owner_of
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, DefaultDots, SetDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
@@ -123,10 +123,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
 def behind_dot(x_dot: Any, name: str, x: super, y: Any) -> Any:
     """The tangent of ``y``, which ``super()`` has found: that of the object, for a method of it."""
     if owner_of(y) is not x.__self__ and not isinstance(y, (types.FunctionType, types.MethodType, type)):
-        raise UnsupportedSyntaxError(
-            f"super().{name}, which is no method, where the class is known only when the code runs",
-            hint="read it by the name of its class",
-        )
+        raise behind(name)
     return x_dot if owner_of(y) is x.__self__ else ZERO
 
 
