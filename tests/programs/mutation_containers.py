@@ -409,3 +409,26 @@ def f(x):
         value += x
     return layer.params["w"] * layer.params["b"].sum()
 """)
+p("asked_while_they_change", (X,), """
+def last_of(xs, v):
+    if xs:
+        return v * xs[-1]
+    return v**3
+
+def f(x):
+    xs, memo, seen, now, t = [], {}, set(), np.zeros(1), 0.0
+    for v in x:
+        t += last_of(xs, v) + (memo and v * memo["k"] or v)
+        t += v * v if seen else 5.0 * v
+        if now:
+            t = t * 2.0
+        xs.append(v * v)
+        memo["k"] = v
+        seen.add(1)
+        now[0] += 1.0
+    while xs:
+        v = xs.pop()
+        if xs:
+            t += v * xs[-1]
+    return t
+""")

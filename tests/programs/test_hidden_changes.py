@@ -183,13 +183,6 @@ REFUSED = programs("""
         def sum(self, *args, **kwargs): return np.asarray(self).sum() * 2.0
     def f(x):
         return np.array([x, x]).view(Doubled).sum() * x
-    === heap | x = 1.5
-    import heapq
-    def f(x):
-        heap = []
-        heapq.heappush(heap, x * 2.0)
-        heapq.heappush(heap, x)
-        return heapq.heappop(heap) * x
     === insort | x = 1.5
     import bisect
     def f(x):

@@ -139,6 +139,22 @@ def f(x):
     for k, n in enumerate(sorted(s, key=lambda n: n.v)): n.v = n.v * (k + 2)
     return u * total(before) + total(s) ** 2 + max(s, key=lambda n: n.v).v * total([*made(x)])
 """
+VISITED = """
+class Node:
+    def __init__(self, v, parents=()):
+        self.v, self.parents = v, parents
+def f(x):
+    order, seen = [], set()
+    def visit(n):
+        if id(n) not in seen:
+            seen.add(id(n))
+            for p in n.parents:
+                visit(p)
+            order.append(n)
+    a = Node(x)
+    visit(Node(x * x, (a, Node(x * a.v, (a,)))))
+    return sum(n.v ** 3 for n in order)
+"""
 
 
 @pytest.mark.parametrize("program", programs(TABLE))
@@ -184,3 +200,9 @@ def test_a_set_updated_in_place_is_the_same_set() -> None:
     f = Program(text, (0.7, set("ab"))).build()
     given = set("ab")
     assert ad.grad(f)(0.7, given) == 5.0 and given == set("abcde")
+
+
+def test_second_derivatives_where_a_closure_fills_a_set() -> None:
+    f = Program(VISITED, ()).build()
+    g = ad.grad(f)
+    assert abs(ad.hvp(f, (1.3,), (1.0,)) - (g(1.3 + 1e-5) - g(1.3 - 1e-5)) / 2e-5) < 1e-6

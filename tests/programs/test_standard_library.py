@@ -23,6 +23,16 @@ class P:
     doubled = functools.partialmethod(scaled, 2.0)
 def f(x):
     return P(x[0]).doubled() * x[1]
+=== heaps | x = A
+import heapq
+def f(x):
+    heap, out = [v * 2.0 for v in x], []
+    heapq.heapify(heap)
+    a, b = heapq.heapreplace(heap, x[0] * x[1]), heapq.heappushpop(heap, x[2] * 3.0)
+    heapq.heappush(heap, a * b)
+    while heap:
+        out.append(heapq.heappop(heap))
+    return sum(k * v for k, v in enumerate(out)) * a + b
 === caches_made_inside | x = A
 import functools
 def f(x):

@@ -227,9 +227,10 @@ class Forward:
         steps.steps.append(UnpackStep(s.line, s.targets, name))
 
     def branch(self, s: n.If, out: list[n.Stmt], steps: Block) -> None:
+        test = self.mutation.truth(s, out)
         body, first = self.block(s.body)
         orelse, second = self.block(s.orelse)
-        forward = n.If(s.test, body, orelse, line=s.line)
+        forward = n.If(test, body, orelse, line=s.line)
         out.append(forward)
         if first.steps or second.steps:
             steps.steps.append(IfStep(s.line, forward, (first, second)))

@@ -33,7 +33,7 @@ from thunkad.analysis.sites import Site
 from thunkad.analysis.special import update_access
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
+from thunkad.kinds.lattice import PY_BOOL, PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.operators import INPLACE_FUNCTION
 from thunkad.kinds.results import binary, element
 from thunkad.kinds.variables import is_variable
@@ -83,6 +83,19 @@ class Mutation(Writers, Containers, Accessors, Calls):
             display: Any = type(e)
             return display(tuple(self.kept(s, x, out) for x in e.items))
         return e
+
+    def truth(self, s: n.If, out: list[n.Stmt]) -> n.Expr:
+        """The test of a branch, taken for what it is now: a list may be empty when the reverse sweep comes to it."""
+        if type(s.test) is not n.Name:
+            return s.test
+        name, kind = s.test.id, self.kind(s.test)
+        written = self.aliases.is_mutated(name) or self.aliases.written_after(s, name)
+        if not (written and has_memory(kind)) and kind != Opaque(set):
+            return s.test
+        found = self.fw.names.temporary()
+        self.fw.resolved.kinds[found] = PY_BOOL
+        out.append(n.Assign(found, n.Call(n.Ref("bool", bool), (s.test,)), line=s.line))
+        return n.Name(found)
 
     def may_change(self, s: n.Stmt, e: n.Expr) -> bool:
         """Whether memory that ``e`` reaches may be written after ``s``."""

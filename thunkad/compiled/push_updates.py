@@ -7,6 +7,7 @@ the same to each of its tangents, which are changed in place if it is.  ``push``
 
 from __future__ import annotations
 
+import itertools
 import operator
 import types
 from collections import deque
@@ -157,6 +158,9 @@ def change_of_tangent(x: Any, x_dot: Any, name: str, args: Any, arg_dots: Any, k
     if isinstance(x, (*LISTS, dict)) or isinstance(x_dot, SetDots):
         check_contents(x)
         return change_dot(x_dot, x, name, args, arg_dots, kwargs, kwarg_dots)
+    if isinstance(x, set) and (name in ("add", "discard", "remove") or all(hasattr(a, "__len__") for a in args)):
+        check_elements(args if name in ("add", "discard", "remove") else itertools.chain(*args))
+        return ZERO
     moves = not all(isinstance(d, AbstractZero) for d in (*arg_dots, *kwarg_dots.values()))
     if moves or not isinstance(x_dot, AbstractZero):
         raise UnsupportedSyntaxError(

@@ -1,14 +1,16 @@
-"""Functions that make or choose functions: of ``operator`` and ``functools``."""
+"""Functions that make or choose functions: of ``operator`` and ``functools``; those of ``heapq``."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import heapq
 import operator
 import types
 
 from thunkad.rules.library import alternative, non_differentiable
 from thunkad.rules.refused import refuse
+from thunkad.runtime import heaps
 from thunkad.runtime.attributes import has_items, has_own, is_iterated, own_names
 from thunkad.runtime.chosen import implementation
 from thunkad.runtime.memos import remembered, remembering
@@ -20,6 +22,11 @@ refuse(
 )
 refuse("write nested 'with' statements", contextlib.ExitStack)
 non_differentiable(implementation, has_items, has_own, is_iterated, own_names, operator.itemgetter, operator.attrgetter)
+alternative(heapq.heappush)(heaps.pushed)
+alternative(heapq.heappop)(heaps.popped)
+alternative(heapq.heapreplace)(heaps.replaced)
+alternative(heapq.heappushpop)(heaps.pushed_and_popped)
+alternative(heapq.heapify)(heaps.made)
 alternative(functools.cache)(remembered)
 alternative(functools.lru_cache)(remembering)
 alternative(functools.lru_cache, types=(types.FunctionType,))(remembered)
