@@ -314,3 +314,35 @@ def test_iterators_of_starred_arguments(f) -> None:
     push = ad.linearize(f, x)[1]
     for _ in range(2):
         np.testing.assert_allclose(push(dot), ad.jvp(f, (x,), (dot,))[1])
+
+
+class Holder:
+    def __init__(self, x):
+        self.x = x
+        self.act = lambda y: y * x
+
+
+class Proxy:
+    def __init__(self, held):
+        self.held = held
+
+    def __getattr__(self, name):
+        return getattr(self.held, name)
+
+
+class Squared:
+    def __init__(self, x):
+        self.x = x
+
+    def value(self):
+        return self.x * self.x
+
+
+def test_functions_that_objects_hold():
+    def held(x):
+        h = Holder(x)
+        return h.act(x) * h.x
+
+    assert np.isclose(ad.linearize(held, 0.6)[1](1.0), 1.08)
+    with pytest.raises(ad.UnsupportedSyntaxError, match="computed by __getattr__"):
+        ad.linearize(lambda x: Proxy(Squared(x)).value(), 0.6)[1](1.0)

@@ -94,11 +94,12 @@ class HalvedCalls(Calls):
         arg_dots = n.TupleExpr(tuple(self.starred(a) for a in site.args))
         keys = tuple(None if k is None else n.Const(k) for k, _ in site.kwargs)
         kwarg_dots = n.DictExpr(keys, tuple(self.double_starred(k, v) for k, v in site.kwargs))
+        callee, callee_dot = self.looked_up(callee, s.line)
         saved = self.handle(f"{target}_linear")
         call = n.Call(self.callees.linear_call(), (callee, *site.args), site.kwargs)
         push.emit(n.Unpack((target, saved), call, line=s.line, site=EFFECT))
         name = push.dot_name(target) if target in push.moving else push.names.new("_")
-        found = n.Call(n.Name(saved), (push.dot(callee), arg_dots, kwarg_dots))
+        found = n.Call(n.Name(saved), (callee_dot, arg_dots, kwarg_dots))
         push.emit(n.Assign(name, found, line=s.line, site=EFFECT))
         if target in push.moving:
             push.densely(target)
