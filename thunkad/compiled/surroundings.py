@@ -8,7 +8,6 @@ function.
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import sys
 import types
@@ -30,7 +29,7 @@ from thunkad.source.names import lookup
 from thunkad.source.origin import module_of
 
 _PLAIN = (float, int, bool, complex, str, bytes, type(None), range, type(Ellipsis), type(NotImplemented))
-_IN_FULL = 4096  # bytes of an array that are kept as they are; of more the digest
+_IN_FULL = 4096  # bytes of an array that are kept as they are; of more the hash
 _LIBRARIES = {"thunkad", "numpy", *sys.stdlib_module_names} - {"__main__"}
 _plans: weakref.WeakKeyDictionary[types.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
 
@@ -169,8 +168,8 @@ class _Description:
     def array(self, x: np.ndarray) -> Any:
         if x.dtype.hasobject:
             return x.shape, self.all(x.flat)
-        whole = x.tobytes() if x.nbytes <= _IN_FULL else hashlib.blake2b(np.ascontiguousarray(x)).digest()
-        return x.dtype.str, x.shape, whole
+        whole = x.tobytes()
+        return x.dtype.str, x.shape, whole if x.nbytes <= _IN_FULL else hash(whole)
 
     def code(self, x: Any) -> Any:
         if isinstance(x, types.MethodType):
