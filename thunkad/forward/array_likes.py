@@ -32,7 +32,8 @@ def taken_as_arrays(rule: Entry) -> tuple[str, ...]:
     found = rule.cache.get("taken_as_arrays")
     if found is None:
         fn = rule.target
-        module = str(getattr(fn, "__module__", None) or "numpy" if rule.layer == "library" else "")
+        owner = getattr(fn, "__objclass__", fn)  # the class of a method
+        module = str(getattr(owner, "__module__", None) or "numpy" if rule.layer == "library" else "")
         own = module.split(".")[0] in ("numpy", "scipy") and not any(fn is other for other in AS_GIVEN)
         found = rule.cache["taken_as_arrays"] = tuple(p for p in dots_of(rule) if own and p not in SEVERAL)
     return found
