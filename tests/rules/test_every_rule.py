@@ -40,12 +40,13 @@ def test_every_function_has_a_sample():
 #: What is tested by programs, for it writes, takes functions or is there for containers only; and what NumPy warns of.
 WITHOUT = {
     "functools.update_wrapper","_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "np.vectorize", "set", "frozenset",
+           "functools.cache", "functools.lru_cache",
            *(f"{owner}.{name}" for owner in ("set", "frozenset")
              for name in ("union", "intersection", "difference", "symmetric_difference", "copy")),
            "chain.from_iterable"}
 #: The same of whole modules: operators of lists and arrays (test_ufuncs_of_lists.py), iterators (test_kept_generators.py),
 #: containers and copies (tests/programs).
-BY_PROGRAMS = ("_operator", "operator", "itertools", "collections", "copy")
+BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "copy")
 
 
 @functools.cache
