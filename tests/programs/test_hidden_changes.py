@@ -183,6 +183,15 @@ REFUSED = programs("""
         def sum(self, *args, **kwargs): return np.asarray(self).sum() * 2.0
     def f(x):
         return np.array([x, x]).view(Doubled).sum() * x
+    === records | x = 1.5
+    r = np.zeros(2, [("a", float), ("b", float)])
+    part = r["a"]
+    part += x
+    return np.sum(r["a"]) * x
+    === records_made | x = 1.5
+    return np.array([(x, 2.0)], [("a", float), ("b", float)])["a"][0]
+    === objects_made | x = 1.5
+    return np.array([x, 2.0], dtype=object)[0]
     === insort | x = 1.5
     import bisect
     def f(x):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import NotImplementedDerivativeError
+from thunkad.errors import NotImplementedDerivativeError, UnsupportedSyntaxError
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.ducks import is_duck, zeros_like
 from thunkad.runtime.shaped import Shaped, shape_only
@@ -62,6 +62,10 @@ def zeros(x: Any) -> Any:
             return np.zeros(x.shape, x.dtype) if x.flags.c_contiguous else np.zeros_like(x, subok=False)
         if kind in "iu":
             return np.zeros_like(x, dtype=float, subok=False)
+        if x.dtype.names:
+            raise UnsupportedSyntaxError(
+                "an array of records that holds differentiated values", hint="use a dict of arrays"
+            )
         return ZERO
     if isinstance(x, (float, int, np.number)):
         return 0.0

@@ -59,8 +59,8 @@ def set_entry(x_dot: Any, key: Any, y_dot: Any, x: Any, y: Any) -> None:
         x_dot[key] = held(y_dot, y)
     elif isinstance(x, (tuple, float, int, complex, str)):
         return  # what the primal does raises
-    elif isinstance(x, np.ndarray) and x.dtype.kind not in "iufc":
-        return  # truths, texts and objects have no tangent
+    elif isinstance(x, np.ndarray) and x.dtype.kind not in "iufcOV":
+        return  # truths and texts have no tangent
     elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):
         raise _unfollowed(x_dot)
 

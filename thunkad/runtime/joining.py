@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.arrays import is_zero, rounds, shape_only, unbroadcast, zeros
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.ducks import as_array
 from thunkad.runtime.precision import as_precise_as
 from thunkad.tangents import NO_TANGENT, ZERO
+
+OF_OBJECTS = "an array of objects or records made of differentiated values"
 
 
 def join_bar(
@@ -126,6 +129,8 @@ def _dense(dot: Any, value: Any) -> Any:
 
 def nested_bar(y_bar: Any, object: Any, dtype: Any = None) -> Any:
     """The cotangent of what an array was made of, in the structure of that: nested lists, an array, a number."""
+    if isinstance(y_bar, np.ndarray) and y_bar.dtype.names:
+        raise UnsupportedSyntaxError(OF_OBJECTS, hint="use a list")
     if isinstance(object, (list, tuple)):
         if len(object) == 0:
             return []
@@ -141,10 +146,16 @@ def _nested_ndim(object: Any) -> int:
     return 1 + _nested_ndim(object[0]) if isinstance(object, (list, tuple)) and object else np.ndim(object)
 
 
+def _still(dot: Any) -> bool:
+    return is_zero(dot) or (isinstance(dot, (list, tuple)) and all(map(_still, dot)))
+
+
 def nested_dot(object_dot: Any, object: Any, y: Any) -> Any:
     """The tangent of ``y``, an array made of ``object``: of its shape and (if that is inexact) type."""
-    if is_zero(object_dot):
+    if _still(object_dot):
         return zeros(y)
+    if np.asarray(y).dtype.kind in "OV":
+        raise UnsupportedSyntaxError(OF_OBJECTS, hint="use a list")
     if np.asarray(y).dtype.kind not in "fc":
         if np.asarray(object).dtype.kind in "fc":
             return zeros(y)

@@ -55,8 +55,9 @@ class Shadows:
 
     def _array(self, x: np.ndarray) -> np.ndarray:
         kind = x.dtype.kind
-        if kind == "O":
-            raise UnsupportedSyntaxError("an array of objects that is changed in place", hint="use a list instead")
+        if kind in "OV":
+            what = "objects" if kind == "O" else "records"
+            raise UnsupportedSyntaxError(f"an array of {what} that is changed in place", hint=f"use lists of {what}")
         # Eight bytes for each byte of integers or truths.
         dtype, scale = (x.dtype, 1) if kind in "fc" else (np.dtype(float), 8)
         root = x
