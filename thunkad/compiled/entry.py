@@ -24,6 +24,8 @@ from thunkad.kinds.lattice import Instance, Kind, Known, Opaque, may_have_tangen
 from thunkad.kinds.observe import kind_of
 from thunkad.lifetimes import attached, carries
 from thunkad.records import record
+from thunkad.runtime.containers import SETS
+from thunkad.runtime.sets import of_objects
 from thunkad.tangents import unthunk
 
 ArgNums = int | tuple[int, ...] | None
@@ -195,7 +197,8 @@ def check_wanted(call: Call, places: list[tuple[str, Any]], f: Any) -> None:
     for name, inside in places:
         value = by_name[name] if inside is None else by_name[name][inside]
         kind = kind_of(value)
-        if may_have_tangent(kind) and not isinstance(kind, (Known, Opaque)) and not _is_closed(kind):
+        closed = not of_objects(value) if isinstance(value, SETS) else _is_closed(kind)
+        if may_have_tangent(kind) and not isinstance(kind, (Known, Opaque)) and not closed:
             continue
         if isinstance(value, (list, tuple, dict)) and not len(value):
             continue
@@ -206,7 +209,7 @@ def check_wanted(call: Call, places: list[tuple[str, Any]], f: Any) -> None:
 
 
 def _is_closed(kind: Kind) -> bool:
-    """Whether a value is of a class whose objects have no attributes or items of a fixed place: a set, an iterator."""
+    """Whether a value is of a class whose objects have no attributes or items of a fixed place: an iterator."""
     if not isinstance(kind, Instance) or issubclass(kind.cls, (list, dict)):
         return False
     return not any("__slots__" in c.__dict__ or "__dict__" in c.__dict__ for c in kind.cls.__mro__)

@@ -63,6 +63,11 @@ def without_objects(y: Any, name: str) -> Any:
     return y
 
 
+def of_objects(x: Any) -> bool:
+    """Whether a set holds objects that may be differentiated, and no numbers."""
+    return any(map(_holds_numbers, x)) and not any(map(_is_number, x))
+
+
 def set_bar(y_bar: Any, y: Any, x: Any) -> Any:
     """The cotangent of the iterable ``x``, of whose elements the set ``y`` holds some."""
     y_bar = unthunk(y_bar)
