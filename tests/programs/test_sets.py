@@ -206,3 +206,7 @@ def test_second_derivatives_where_a_closure_fills_a_set() -> None:
     f = Program(VISITED, ()).build()
     g = ad.grad(f)
     assert abs(ad.hvp(f, (1.3,), (1.0,)) - (g(1.3 + 1e-5) - g(1.3 - 1e-5)) / 2e-5) < 1e-6
+
+
+def test_numbers_in_a_set_that_is_given_have_no_gradient() -> None:
+    assert ad.grad(lambda d: sum(d["s"]) * d["x"])({"s": {1.0, 2.0}, "x": 4.0}) == {"s": ad.NoTangent(), "x": 3.0}

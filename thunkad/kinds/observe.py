@@ -41,6 +41,7 @@ _SCALARS = {code: Num("scalar", field) for code, field in _FIELD_OF.items()}
 #: Libraries whose objects hold data that are not differentiated.
 _DATA = ("pandas", "polars", "xarray")
 _OPAQUE = (str, bytes, slice, range, type(Ellipsis), type(NotImplemented), np.dtype, bytearray)
+_ELEMENTS = (float, int, complex, np.generic, str, bytes, type(None))
 _CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc, type,
              types.MethodDescriptorType, types.WrapperDescriptorType)  # fmt: skip
 
@@ -131,6 +132,11 @@ def _builtin(value: Any, depth: int) -> Kind:
     )
 
 
+def _set(value: Any, depth: int) -> Kind:
+    """A set: of objects in it nothing is known; one of numbers and the like has no derivative."""
+    return _instance(value, depth) if all(isinstance(x, _ELEMENTS) for x in value) else UNKNOWN
+
+
 def _partial(value: Any, depth: int) -> Kind:
     if depth >= _DEEPEST:
         return UNKNOWN
@@ -186,7 +192,7 @@ _QUICK: dict[type, Callable[[Any, int], Kind]] = {
     types.MethodType: _method,
     types.BuiltinMethodType: _builtin,
     functools.partial: _partial,
-    **dict.fromkeys((set, frozenset), lambda v, d: UNKNOWN),  # of the objects in it nothing is known
+    **dict.fromkeys((set, frozenset), _set),
     collections.deque: lambda v, d: UNKNOWN,  # a list to its cotangents, but a list of its own to every method
 }
 ONE_KIND = {float, int, bool, complex, np.float64}

@@ -298,7 +298,9 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
         if type(x_bar) is dict:
             return {k: _leaf(x_bar.get(k, ZERO), v) for k, v in x.items()}
         return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
-    if isinstance(x, SETS):
+    if isinstance(x, SETS):  # numbers in a set are none that were differentiated
+        if all(isinstance(v, (float, int, complex, np.generic)) for v in x):
+            return NO_TANGENT
         return [_leaf(entry(x_bar, k), v) for k, v in enumerate(x)]
     if isinstance(x, SEQUENCES):
         return remade(x, (_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
