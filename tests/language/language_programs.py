@@ -176,7 +176,8 @@ def limits_page() -> str:
         "## Forward mode and second derivatives\n",
         "Every program of the tables in `tests/programs` is differentiated in both modes and twice",
         "(`tests/programs/test_every_program.py`).  The conditions of derivatives of derivatives are on the page",
-        "[Forward mode](forward.md#conditions-and-what-is-refused).",
+        "[Forward mode](forward.md#conditions-and-what-is-refused).  The memo that `functools.cache` makes of a function inside",
+        "that calls itself is refused by name in second derivatives: keep the values in a list or a dict of the function's own.",
     ]
     return "\n".join([*out, "", EDGES + TEXT + LIBRARY_CODE])
 

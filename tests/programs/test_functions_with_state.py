@@ -9,6 +9,7 @@ from fresh import check
 
 #: What forward mode, or a second derivative, is refused for.
 LIMITS = {
+    "caches_made_inside": {"second": "changes its argument 'memo' in place"},
     "decorator_that_counts": {"second": "has to run several times"},
     "closures_of_a_generator": {"forward": "a variable from outside of it"},
     "counters": {"forward": "a variable from outside of it"},
@@ -17,6 +18,7 @@ LIMITS = {
 }
 
 PROGRAMS = {
+    "caches_made_inside": "import functools\ndef f(x):\n @functools.lru_cache(maxsize=None)\n def chebyshev(k): return 1.0 if k==0 else x if k==1 else 2.0*x*chebyshev(k-1)-chebyshev(k-2)\n @functools.cache\n def fibonacci(k): return x**k if k<2 else 0.5*fibonacci(k-1)+x*fibonacci(k-2)\n return chebyshev(5)*fibonacci(20)",
     "decorator_that_counts": "from functools import partial\nA=1.0\ndef deco(k):\n calls=0\n def outer(g):\n  def w(*a,**kw):\n   nonlocal calls\n   calls+=1\n   return g(*a,**kw)*k+calls*0.1*a[0]\n  return w\n return outer\n@deco(2.0)\ndef h(y,p=3.0): return y**p*A\ndef f(x):\n global A\n A=x\n return h(x)+h(x,p=2.0)+partial(h,p=1.0)(x)",
     "callable_object": "class Acc:\n def __init__(self): self.t=0.0; self.n=0\n def __call__(self,v):\n  self.t=self.t+v; self.n+=1\n  return self.t/self.n\ndef f(x):\n a=Acc()\n r=[a(x**k) for k in range(4)]\n return sum(r)*a.t",
     "composed": "def compose(*fs):\n def g(x):\n  for q in fs: x=q(x)\n  return x\n return g\nB=2.0\ndef sq(y): return y*y*B\ndef f(x):\n global B\n B=x\n g=compose(sq,lambda y:y+B,np.sin)\n B=B*0.5\n return g(x)",

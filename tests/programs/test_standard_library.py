@@ -33,16 +33,6 @@ def f(x):
     while heap:
         out.append(heapq.heappop(heap))
     return sum(k * v for k, v in enumerate(out)) * a + b
-=== caches_made_inside | x = A
-import functools
-def f(x):
-    @functools.lru_cache(maxsize=None)
-    def chebyshev(k):
-        return 1.0 if k == 0 else x[0] if k == 1 else 2.0 * x[0] * chebyshev(k - 1) - chebyshev(k - 2)
-    @functools.cache
-    def fibonacci(k):
-        return x[1] ** k if k < 2 else 0.5 * fibonacci(k - 1) + x[2] * fibonacci(k - 2)
-    return chebyshev(5) * fibonacci(20)
 === method_of_list_in_dict | x = A
 COPIES = {'list': list.copy, 'dict': dict.copy, 'array': np.ndarray.copy}
 def f(x):
