@@ -118,6 +118,15 @@ def puts_into_what_it_is_handed(x):
     return total * np.array([1.0, 2.0, -1.0, 0.5])
 
 
+def writes_into_views(x):
+    tick()
+    z, c = x * 2.0, np.zeros(len(x), complex)
+    np.atleast_2d(z)[0, 1] = z[0] * z[2]
+    z.reshape(-1, 1)[:1] *= x[1]
+    c.real, c.imag = z, x
+    return np.concatenate([z, np.abs(c)])
+
+
 def two(x, y):
     tick()
     return [x * np.sum(y), np.outer(x, y)]
@@ -126,6 +135,7 @@ def two(x, y):
 FUNCTIONS = [
     number, few, as_many, many, container, loop, branch, recursion, found_late, guarded, writes_its_argument,
     elements_change_places, numbers_of_a_dict, puts_into_what_it_is_handed,
+    writes_into_views,
 ]  # fmt: skip
 
 

@@ -53,7 +53,14 @@ OPERATIONS = {
     "a ufunc of two results": lambda t: np.divmod(t, 1.0)[1],
     "an outer product": lambda t: np.multiply.outer(t, V),
     "added up": lambda t: np.add.accumulate(t),
+    "written into a view": lambda t: written(t * 1.0, lambda z: np.reshape(z, (2, 2))[:, 0]),
+    "written into the parts of one": lambda t: written(t * 1.0, lambda z: np.split(np.atleast_2d(z), 2, axis=1)[1][0]),
 }
+
+
+def written(z: Any, view: Any) -> Any:
+    view(z)[:] = z[:2] * 3.0
+    return z
 
 
 HELPERS = {
@@ -120,6 +127,12 @@ def test_helpers_run_in_every_lane() -> None:
 def test_what_is_for_one_lane_only(use: Any) -> None:
     with pytest.raises((NotStackable, TypeError)):
         use(Stack(np.ones(3)))
+
+
+@pytest.mark.parametrize("write", [np.copyto, lambda a, t: np.put(a, 0, t)])
+def test_an_array_that_holds_one_lane_is_not_written_for_each(write: Any) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        write(np.zeros(()), Stack(np.ones(3)))
 
 
 def same(a: Any, b: Any) -> None:

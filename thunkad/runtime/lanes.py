@@ -6,11 +6,12 @@ reductions work on whole stacks; any other function is applied lane by lane, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.lib.stride_tricks import as_strided
 
 from thunkad.tangents import AbstractZero, Tangent, Thunk
 
@@ -25,6 +26,8 @@ _OF_SHAPE = {np.shape: "shape", np.ndim: "ndim", np.size: "size"}
 
 class Stack(NDArrayOperatorsMixin):
     """Arrays or numbers of one shape, along the first axis of ``data``; to what reads it, one of them."""
+
+    __slots__ = ("data",)  # setting any other attribute is an error
 
     def __init__(self, data: np.ndarray) -> None:
         self.data = data
@@ -52,6 +55,22 @@ class Stack(NDArrayOperatorsMixin):
     @property
     def T(self) -> Stack:
         return Stack(np.transpose(self.data, (0, *range(self.data.ndim - 1, 0, -1))))
+
+    @property
+    def real(self) -> Stack:
+        return Stack(self.data.real)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.data.real = aligned(value, self.data.ndim)
+
+    @property
+    def imag(self) -> Stack:
+        return Stack(self.data.imag)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.data.imag = aligned(value, self.data.ndim)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -162,25 +181,39 @@ def _product(a: Any, b: Any) -> Any:
 
 def each(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """``function`` applied to every lane of what is stacked in its arguments, the results stacked again."""
-    count = next(iter(_counts((args, kwargs))), None)
-    if count is None:
+    stacks = list(_stacks((args, kwargs)))
+    if not stacks:
         return function(*args, **kwargs)
-    return stacked([function(*_lane(args, k), **_lane(kwargs, k)) for k in range(count)])
+    args, kwargs = _frozen(args), _frozen(kwargs)
+    found = [function(*_lane(args, k), **_lane(kwargs, k)) for k in range(stacks[0].lanes)]
+    return stacked(found, [x.data for x in stacks])
 
 
-def _counts(x: Any) -> Any:
+def _stacks(x: Any) -> Iterator[Stack]:
     if isinstance(x, Stack):
-        yield x.lanes
+        yield x
     elif isinstance(x, Tangent):
-        yield from _counts(x.fields)
+        yield from _stacks(x.fields)
     elif isinstance(x, dict):
         for v in x.values():
-            yield from _counts(v)
+            yield from _stacks(v)
     elif isinstance(x, (list, tuple)):
         for v in x:
-            yield from _counts(v)
+            yield from _stacks(v)
     elif isinstance(x, Thunk):
         raise NotStackable("a value that is computed later")
+
+
+def _frozen(x: Any) -> Any:
+    """The same where arrays that hold one lane can't be changed: that would be done once for each of them."""
+    if isinstance(x, np.ndarray):
+        x = x.view()
+        x.flags.writeable = False
+    elif type(x) is dict:
+        return {key: _frozen(v) for key, v in x.items()}
+    elif type(x) in (list, tuple):
+        return type(x)(map(_frozen, x))
+    return x
 
 
 def _lane(x: Any, k: int) -> Any:
@@ -198,20 +231,38 @@ def _lane(x: Any, k: int) -> Any:
     return x
 
 
-def stacked(found: list[Any]) -> Any:
-    """One value for the results of all lanes."""
+def stacked(found: list[Any], given: list[np.ndarray]) -> Any:
+    """One value for the results of all lanes; a view of what was ``given`` if each is one of its lane."""
     first = found[0]
     if isinstance(first, (np.ndarray, np.generic, float, int, complex)) and not isinstance(first, bool):
         if any(np.shape(x) != np.shape(first) or isinstance(x, AbstractZero) for x in found):
             raise NotStackable("lanes of several shapes")
-        return Stack(np.stack([np.asarray(x) for x in found]))
+        owner = next((data for data in given if _shares(first, data)), None)
+        return Stack(np.stack([np.asarray(x) for x in found]) if owner is None else _view(found, owner))
     if isinstance(first, Tangent):
-        fields = {k: stacked([x.fields[k] for x in found]) for k in first.fields}
+        fields = {k: stacked([x.fields[k] for x in found], given) for k in first.fields}
         return Tangent(first.cls, fields)
     if type(first) is dict:
-        return {k: stacked([x[k] for x in found]) for k in first}
+        return {k: stacked([x[k] for x in found], given) for k in first}
     if type(first) in (list, tuple):
-        return type(first)(stacked(list(parts)) for parts in zip(*found, strict=True))
+        return type(first)(stacked(list(parts), given) for parts in zip(*found, strict=True))
     if all(x is first for x in found):
         return first
     raise NotStackable(f"a tangent of type {type(first).__name__}")
+
+
+def _shares(x: Any, data: np.ndarray) -> bool:
+    return isinstance(x, np.ndarray) and np.may_share_memory(x, data)
+
+
+def _view(found: list[np.ndarray], data: np.ndarray) -> np.ndarray:
+    """Views of the lanes of ``data`` as one view of it, so that a change of the one is a change of the other."""
+    first, step = found[0], data.strides[0]
+    start = _address(first)
+    if any(x.strides != first.strides or _address(x) != start + k * step for k, x in enumerate(found)):
+        raise NotStackable("views that differ from lane to lane")
+    return as_strided(first, (len(found), *first.shape), (step, *first.strides))
+
+
+def _address(x: np.ndarray) -> int:
+    return int(x.__array_interface__["data"][0])
