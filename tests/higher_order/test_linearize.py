@@ -346,3 +346,17 @@ def test_functions_that_objects_hold():
     assert np.isclose(ad.linearize(held, 0.6)[1](1.0), 1.08)
     with pytest.raises(ad.UnsupportedSyntaxError, match="computed by __getattr__"):
         ad.linearize(lambda x: Proxy(Squared(x)).value(), 0.6)[1](1.0)
+
+
+def test_objects_chosen_by_keys_that_change_later():
+    def chosen(x):
+        held = [Squared(3.0 * x), Squared(x * x), Squared(x)]
+        held.sort(key=lambda s: s.x, reverse=True)
+        most, least = max(held, key=lambda s: s.x), min(held[1], held[2], key=lambda s: s.x)
+        for k, s in enumerate(held):
+            s.x = -(k + 1.0) * s.x
+        return held[0].x * most.x * least.x ** 2 + held[1].x
+
+    value = (chosen(0.6 + 1e-6) - chosen(0.6 - 1e-6)) / 2e-6
+    for got in (ad.linearize(chosen, 0.6)[1](1.0), ad.jvp(chosen, (0.6,), (1.0,))[1], ad.grad(chosen)(0.6)):
+        assert np.isclose(got, value)

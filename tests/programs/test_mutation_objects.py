@@ -117,3 +117,30 @@ def test_a_field_that_changes_its_kind():
     gradient = ad.grad(f)(Box(0.5, np.array([1.0, 2.0])))
     assert gradient["v"] == pytest.approx(2 * 0.5 * 5.0)
     assert np.allclose(gradient["w"], 2 * 0.25 * np.array([1.0, 2.0]))
+
+
+class Dense:
+    def __init__(self, w):
+        self.w = w
+        self.out = None
+
+    def __call__(self, x):
+        self.out = np.tanh(self.w * x)
+        return self.out
+
+
+class Network:
+    def __init__(self, *w):
+        self.layers = [Dense(v) for v in w]
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x + sum(layer.out for layer in self.layers)
+
+
+def test_objects_in_a_list_that_can_be_called():
+    w, x = np.array([0.4, 0.9]), 0.7
+    found = ad.grad(lambda net: net(x))(Network(*w))
+    expected = [(Network(*(w + d))(x) - Network(*(w - d))(x)) / (2 * STEP) for d in STEP * np.eye(2)]
+    assert np.allclose([layer["w"] for layer in found["layers"]], expected)

@@ -16,6 +16,7 @@ from thunkad.compiled.load import Slot
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.cells import Cell
+from thunkad.runtime.chosen import is_function
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dots import tangent_buffer
@@ -184,7 +185,7 @@ def bundle_kind(x: Any) -> Kind:
 
 def has_parts(x: Any) -> bool:
     """Whether ``x`` is a container or an object, which a function may change."""
-    return isinstance(x, (*LISTS, dict, Cell, Variable)) or (hasattr(x, "__dict__") and not callable(x))
+    return isinstance(x, (*LISTS, dict, Cell, Variable)) or (hasattr(x, "__dict__") and not is_function(x))
 
 
 def dense_in(dot: Any, x: Any) -> Any:

@@ -28,6 +28,7 @@ from thunkad.rules.entry import name_of
 from thunkad.rules.updates_at import UPDATED
 from thunkad.runtime import dot_changes, moves
 from thunkad.runtime.attributes import SHARED_HINT
+from thunkad.runtime.elements import sorted_order
 
 SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
     n.Ref(f.__name__, f)
@@ -35,6 +36,7 @@ SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
         dot_changes.set_entry, dot_changes.set_field, dot_changes.array_dot, dot_changes.change_dot, dot_changes.held
     )
 )  # fmt: skip
+SORTED_ORDER = n.Ref("sorted_order", sorted_order)
 DEL_FIELD = n.Ref("del_field", dot_changes.del_field)
 CHOSEN, SPREAD_MASK = n.Ref("chosen", moves.chosen), n.Ref("spread", moves.spread)
 THE_ARRAY = n.Ref("the_array", moves.the_array)
@@ -291,8 +293,17 @@ class Changes:
         elif is_list and name == "append" and len(args) == 1 and self.is_settled(args[0]):
             call = n.Call(n.Attr(dots, "append"), (push.dot(args[0]),))
         else:
+            if is_list and name == "sort" and kwargs:
+                args, kwargs = (self.order(root, dict(kwargs)),), ()
             call = n.Call(CHANGE_DOT, (dots, root, n.Const(name), *self.arguments(args, kwargs)))
         push.emit(n.Effect(call, site=EFFECT) if target is None else n.Assign(push.dot_name(target), call, site=EFFECT))
+
+    def order(self, root: n.Name, kwargs: dict[str | None, n.Expr]) -> n.Expr:
+        """The order in which a list is sorted by a key, which may read what changes later."""
+        order = self.push.names.new("order")
+        given = root, kwargs.get("key", n.Const(None)), kwargs.get("reverse", n.Const(False))
+        self.push.emit(n.Assign(order, n.Call(SORTED_ORDER, given)))
+        return n.Name(order)
 
     def is_settled(self, value: n.Expr) -> bool:
         """Whether the tangent of a value can be put into a container as it is."""

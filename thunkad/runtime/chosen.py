@@ -34,6 +34,14 @@ def built_in_owner(f: Any) -> Any:
     return f.__self__ if isinstance(f, types.MethodWrapperType) and not callable(f.__self__) else None
 
 
+def is_function(x: Any) -> bool:
+    """Whether ``x`` is something to call, and no object of a user's class with a ``__call__``, which holds numbers."""
+    if not callable(x):
+        return False
+    call = getattr(type(x), "__call__", None)  # noqa: B004 - the method itself is looked at
+    return not isinstance(call, types.FunctionType) or type(x).__module__.split(".")[0] in ("numpy", "thunkad")
+
+
 def bound_choice(f: Any) -> Any:
     """What chooses for a bound method of ``functools.singledispatchmethod`` by the class of its argument, and its
     object; None for anything else."""

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.runtime.chosen import is_function
 from thunkad.runtime.dots import tangent_buffer
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import AbstractZero, Tangent, unthunk
@@ -57,7 +58,7 @@ def _check_all(x: Any, seen: set[int]) -> None:
     parts = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple, set, frozenset)) else ()
     for part in parts:
         _check_all(part, seen)
-    if not callable(x):
+    if not is_function(x):
         for part in fields_of(x).values():
             _check_all(part, seen)
 

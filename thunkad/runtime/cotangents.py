@@ -12,6 +12,7 @@ from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedD
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
 from thunkad.runtime.attributes import check_read
+from thunkad.runtime.chosen import is_function
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, AsItWas, remade
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
@@ -428,7 +429,7 @@ def seed_of(value_bar: Any, value: Any, where: str = "") -> Any:
         return as_duck(value_bar, value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type) and type(value_bar) is type(value):
         value_bar = {f.name: getattr(value_bar, f.name) for f in dataclasses.fields(value)}
-    if not isinstance(value_bar, (dict, Tangent)) and hasattr(value, "__dict__") and not callable(value):
+    if not isinstance(value_bar, (dict, Tangent)) and hasattr(value, "__dict__") and not is_function(value):
         raise _unfit(value_bar, value, where)
     return value_bar
 

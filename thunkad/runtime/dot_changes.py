@@ -122,7 +122,7 @@ def _remove(x_dot: Any, x: Any, args: Args, *_: Any) -> None:
 
 
 def _sort(x_dot: Any, x: Any, args: Args, arg_dots: Args, kwargs: Kwargs, _: Any) -> None:
-    order = sorted_order(x, kwargs.get("key"), kwargs.get("reverse", False))
+    order = args[0] if args else sorted_order(x, kwargs.get("key"), kwargs.get("reverse", False))
     x_dot[:] = [x_dot[k] for k in order]
 
 

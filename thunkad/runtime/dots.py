@@ -18,7 +18,7 @@ import numpy as np
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import behind, check_read
-from thunkad.runtime.chosen import owner_of
+from thunkad.runtime.chosen import is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, DefaultDots, SetDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
@@ -236,8 +236,7 @@ def has_fields(x: Any) -> bool:
         "__slots__" in cls.__dict__ for cls in type(x).__mro__
     )
     values = (type, types.ModuleType, np.generic, float, int, complex, AbstractZero, Tangent, Thunk)
-    a_function = callable(x) and not isinstance(getattr(type(x), "__call__", None), types.FunctionType)  # noqa: B004
-    return named and not a_function and not isinstance(x, values)
+    return named and not is_function(x) and not isinstance(x, values)
 
 
 def closure_dot(*captures: Any, defaults: dict[str, Any] | None = None) -> Any:

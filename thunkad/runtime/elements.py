@@ -162,6 +162,11 @@ def position_of(y: Any, elements: Iterable[Any]) -> int:
     return equal or 0  # NaN: it won because it came first
 
 
+def place_by(chosen: Callable[..., int], elements: Sequence[Any], key: Callable[[Any], Any] | None) -> int:
+    """The position of ``chosen(elements, key=key)``, with ``max`` or ``min``."""
+    return chosen(range(len(elements)), key=list(elements if key is None else map(key, elements)).__getitem__)
+
+
 def extremum_bars(y_bar: Any, y: Any, args: Sequence[Any]) -> tuple[Any, ...]:
     """The cotangents of the arguments of ``y = max(*args)`` or ``min(*args)``: the first of those that tie has it."""
     if len(args) > 1:

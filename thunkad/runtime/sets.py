@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import Place, UnsupportedSyntaxError
+from thunkad.runtime.chosen import is_function
 from thunkad.runtime.containers import SETS, SetDots
 from thunkad.runtime.shadows import fields_of
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, unthunk
@@ -45,7 +46,7 @@ def _is_number(x: Any) -> bool:
 
 def _holds_numbers(x: Any) -> bool:
     """Whether ``x`` is an object, or holds one, of which something may be differentiated."""
-    if isinstance(x, _PLAIN) or callable(x):
+    if isinstance(x, _PLAIN) or is_function(x):
         return False
     if isinstance(x, (tuple, frozenset)):
         return any(map(_holds_numbers, x))

@@ -18,7 +18,7 @@ import numpy as np
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import Holding, check_items, check_read, check_write
-from thunkad.runtime.chosen import METHODS, owner_of
+from thunkad.runtime.chosen import METHODS, is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, AsItWas, SetAsItWas, remade
 from thunkad.runtime.cotangents import add, entry, index_add
 from thunkad.runtime.exceptions import held_by
@@ -314,7 +314,7 @@ class Shadows:
         return self.number_part(x, x_bar)
 
     def _moved_item(self, item: Any, slot: Any, within: tuple[Any, ...] = ()) -> Any:
-        if isinstance(item, (*CONTAINERS, *SETS, Then)) or (id(item) in self._containers and not callable(item)):
+        if isinstance(item, (*CONTAINERS, *SETS, Then)) or (id(item) in self._containers and not is_function(item)):
             return self._moved(item, within)
         if not isinstance(item, np.ndarray) or item.dtype.kind not in "fc":
             return slot
@@ -385,7 +385,7 @@ class Shadows:
 
     def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
         if isinstance(value, (np.ndarray, *CONTAINERS, *SETS, Then)) or (
-            hasattr(value, "__dict__") and not callable(value)
+            hasattr(value, "__dict__") and not is_function(value)
         ):
             return self.collect(value)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
@@ -462,7 +462,7 @@ def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
         made = seen[id(x)] = Then(x, [])
         made.entries.extend(then(v, seen) for v in x)
         return made
-    fields = x if isinstance(x, dict) else fields_of(x) if not callable(x) else None
+    fields = x if isinstance(x, dict) else fields_of(x) if not is_function(x) else None
     if fields is None or (not fields and not isinstance(x, dict)):
         return x
     made = seen[id(x)] = Then(x, {})
@@ -479,7 +479,11 @@ def structure(x: Any, seen: dict[int, Any] | None = None) -> Any:
         return {k: structure(v, seen) for k, v in x.items()}
     if isinstance(x, SEQUENCES):
         return remade(x, [structure(v, seen) for v in x])
-    if isinstance(getattr(x, "__dict__", None), dict) and not callable(x) and not isinstance(x, (*VALUES, np.ndarray)):
+    if (
+        isinstance(getattr(x, "__dict__", None), dict)
+        and not is_function(x)
+        and not isinstance(x, (*VALUES, np.ndarray))
+    ):
         made = seen[id(x)] = AsItWas(type(x))
         made.fields.update((k, structure(v, seen)) for k, v in fields_of(x).items())
         return made

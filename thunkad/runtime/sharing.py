@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.runtime.chosen import is_function
 from thunkad.runtime.containers import CONTAINERS
 from thunkad.runtime.shadows import VALUES, fields_of, shares
 
@@ -40,7 +41,7 @@ def _collect(x: Any, found: dict[int, list[Any]], seen: set[int]) -> None:
     if isinstance(x, CONTAINERS):
         for part in x.values() if isinstance(x, dict) else x:
             _collect(part, found, seen)
-    elif not isinstance(x, np.ndarray) and not callable(x):
+    elif not isinstance(x, np.ndarray) and not is_function(x):
         for part in fields_of(x).values():
             _collect(part, found, seen)
 

@@ -37,6 +37,7 @@ from thunkad.runtime.elements import (
     last_of,
     number_dot,
     ordered,
+    place_by,
     shaped_like,
     sorted_bar,
     sorted_order,
@@ -236,6 +237,21 @@ def largest(iterable, *, key=None, default):
 def smallest(iterable, *, key=None, default):
     found = list(iterable)
     return min(found, key=key) if found else default
+
+
+@alternative(max, keywords=("key",))
+def largest_by(*args, key):
+    elements = list(args[0]) if len(args) == 1 else args
+    return elements[place_by(max, elements, key)]
+
+
+@alternative(min, keywords=("key",))
+def smallest_by(*args, key):
+    elements = list(args[0]) if len(args) == 1 else args
+    return elements[place_by(min, elements, key)]
+
+
+non_differentiable(place_by)
 
 
 # ---------------------------------------------------------------- containers
