@@ -120,8 +120,29 @@ class Scaled:
     def __call__(self, y):
         return self.k * y**3
 
+    @property
+    def twice(self):
+        return self.k * 2.0
+
+
+class Counting(Scaled):
+    calls = 0
+
+    def counted(self, y, more=True):
+        self.calls += 1
+        return self.counted(y, False) if more else self.twice * y**3
+
+    def __call__(self, y):
+        self.calls += 1
+        return self.counted(y)
+
 
 BOX = Scaled()
+COUNTING = Counting()
+DEEP: list = []
+for _ in range(2000):
+    DEEP = [DEEP]
+RUNS = 0
 
 
 def with_variable(shared):
@@ -147,6 +168,10 @@ def by_callee(y):
     return by_scalar(y) * 1.0
 
 
+def by_method(y):
+    return COUNTING.counted(y) / 2.0
+
+
 FOUND = [by_scalar]
 
 
@@ -162,6 +187,8 @@ READERS = {
     "array rebound": (lambda y: SCALES[0] * y**3, rebind("SCALES", np.array([5.0, 3.0]))),
     "item": (lambda y: HELD["k"][0] * y**3, lambda: HELD["k"].insert(0, 5.0)),
     "attribute": (lambda y: BOX.k * y**3, lambda: setattr(BOX, "k", 5.0)),
+    "attribute of one of two": (lambda y: (BOX if SCALE else SHARED).k * y**3, lambda: setattr(BOX, "k", 5.0)),
+    "attribute in a method": (lambda y: by_method(y), lambda: setattr(COUNTING, "k", 5.0)),
     "attribute of a class": (lambda y: Scaled.factor * y**3, lambda: setattr(Scaled, "factor", 5.0)),
     "closure": (CLOSED, lambda: SHARED.insert(0, 5.0)),
     "default": (by_default, lambda: by_default.__defaults__[0].fill(5.0)),
@@ -172,7 +199,7 @@ READERS = {
 def as_it_was():
     def restore():
         globals().update(SCALE=2.0, SCALES=np.array([2.0, 3.0]))
-        HELD["k"][:], SHARED[:], BOX.k, Scaled.factor = [2.0], [2.0], 2.0, 2.0
+        HELD["k"][:], SHARED[:], BOX.k, COUNTING.k, Scaled.factor = [2.0], [2.0], 2.0, 2.0, 2.0
         by_default.__defaults__[0][:] = [2.0, 3.0]
 
     restore()
@@ -263,6 +290,21 @@ def test_variables_of_its_own_may_change_and_logs_may_grow() -> None:
     want = 8.0 * (6 * 1.5 + 3 * 1.5**2)
     np.testing.assert_allclose(ad.grad(f)(1.5), want)
     np.testing.assert_allclose(ad.vjp(f, 1.5)[1](1.0)[0], want)
+
+
+def counts_itself(y):
+    global RUNS
+    RUNS += 1
+    return len(DEEP) * y**3
+
+
+@pytest.mark.usefixtures("as_it_was")
+@pytest.mark.parametrize(
+    ("g", "k"), [(counts_itself, 1.0), (by_method, 2.0), (lambda y: COUNTING.counted(y), 4.0), (lambda y: COUNTING(y), 4.0)]
+)
+def test_what_counts_its_runs_may_be_run_again(g, k) -> None:
+    found = ad.grad(lambda x: ad.grad(g)(x) + ad.checkpoint(g)(x))(1.5)
+    np.testing.assert_allclose(found, k * (6 * 1.5 + 3 * 1.5**2))
 
 
 @pytest.mark.usefixtures("as_it_was")

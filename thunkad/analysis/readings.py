@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from thunkad.ir import nodes as n
@@ -11,19 +12,21 @@ from thunkad.ir import walk
 _PUTS = frozenset(("append", "extend", "appendleft", "add", "update"))
 
 
-def readings(function: n.Function) -> tuple[str, ...]:
+def readings(function: n.Function, given: tuple[str, ...] = ()) -> tuple[str, ...]:
     """``"name"`` or ``"name.attribute.…"`` for all that ``function``, and functions made in it, read from outside.
 
     What is only put something into (a log), or counted up, is left out.  What is called for nothing but its effect
-    has ``()`` after its name.
+    has ``()`` after its name.  So are parameters that are ``given``.
     """
     statements = walk.statements(function.body)
+    written = Counter(t for s in statements for t in walk.writes(s))
     counters = _counters(statements)
     scan = _Scan()
+    scan.bound.update((name, name) for name in given)
     for s in statements:
         path = scan.path(s.value) if type(s) is n.Assign else None
-        if path is not None:
-            scan.bound[s.target] = path
+        if path is not None and written[s.target] == 1:  # type: ignore[attr-defined]
+            scan.bound[s.target] = path  # type: ignore[attr-defined]
     return tuple(dict.fromkeys(x for s in statements if id(s) not in counters for x in scan.statement(s)))
 
 
@@ -64,6 +67,12 @@ class _Scan:
         if path is not None:
             yield path
             return
+        called = self.path(e.func) if type(e) is n.Call else None
+        if called is not None:
+            yield f"{called}.__call__"
+            for part in walk.children(e)[1:]:
+                yield from self.expression(part)
+            return
         if type(e) is n.Closure:
             yield from readings(e.function)
         for part in walk.children(e):
@@ -86,11 +95,12 @@ def _counters(statements: list[n.Stmt]) -> set[int]:
     found: set[int] = set()
     for s in statements:
         value: n.Expr | None = s.value if type(s) is n.SetGlobal else None
+        chain: list[n.Stmt] = []
         while type(value) is n.Name and uses[value.id] == 1 and value.id in made:
-            first = made[value.id]
-            value = first.value
+            chain.append(made[value.id])
+            value = made[value.id].value
             if type(value) in (n.Binary, n.Inplace) and type(value.right) is n.Const:  # type: ignore[union-attr]
                 value = value.left  # type: ignore[union-attr]
             if value == n.Global(s.name):  # type: ignore[attr-defined]
-                found.add(id(first))
+                found.update(map(id, chain))
     return found

@@ -30,7 +30,9 @@ from thunkad.source.origin import module_of
 
 _PLAIN = (float, int, bool, complex, str, bytes, type(None), range, type(Ellipsis), type(NotImplemented))
 _IN_FULL = 4096  # bytes of an array that are kept as they are; of more the hash
+_DEEP = 30  # what lies deeper is described beside, not inside: Python recurses only so far
 _LIBRARIES = {"thunkad", "numpy", *sys.stdlib_module_names} - {"__main__"}
+_of_owners: weakref.WeakKeyDictionary[types.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
 _plans: weakref.WeakKeyDictionary[types.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
 
 
@@ -42,8 +44,9 @@ class Surroundings:
 
     def check(self, given: dict[str, Any], where: str) -> None:
         """Refuse to run the function that ``where`` names again if something has changed."""
-        name = self.changed(given)
-        if name is not None:
+        changed = self.changed(given)
+        if changed is not None:
+            name = changed.removesuffix(".__call__")
             raise UnsupportedSyntaxError(
                 f"{where} has to be run again for its derivative (it is in a checkpoint, or a derivative of it is "
                 f"differentiated), and {name!r}, which it reads, is not what it was when it ran first",
@@ -57,7 +60,7 @@ class Surroundings:
 
 def described(name: str, value: Any) -> Any:
     """What ``value``, or that attribute of it, is and holds; equal to another description if these do not differ."""
-    return _Description().of(_at(value, name))
+    return _Description().whole(_at(value, name))
 
 
 def holds_data(name: str, value: Any) -> bool:
@@ -66,7 +69,7 @@ def holds_data(name: str, value: Any) -> bool:
         return False
     found, description = _at(value, name), _Description()
     if not _only_notes(name, found):
-        description.of(found)
+        description.whole(found)
     return description.data
 
 
@@ -93,6 +96,25 @@ def read_by(fn: types.FunctionType) -> tuple[str, ...]:
     return _plans[code]
 
 
+def read_of_owner(fn: Any) -> tuple[str, ...] | None:
+    """What a method reads of its object, ``"self.attribute"``; None where that isn't known."""
+    code = getattr(fn, "__code__", None)
+    if code is None or is_library(fn) or not code.co_argcount or "__class__" in code.co_freevars:
+        return None
+    if code not in _of_owners:
+        try:
+            function = normal_form(fn)
+            _of_owners[code] = read_of(function, function.params[0].name)
+        except Exception:
+            return None  # what is wrong with it is said where it is looked into
+    return _of_owners[code]
+
+
+def read_of(function: Any, param: str) -> tuple[str, ...]:
+    """What a function reads of what it is given for ``param``: that, or ``"param.attribute"`` for parts of it."""
+    return tuple(name for name in readings(function, (param,)) if name.removesuffix("()").partition(".")[0] == param)
+
+
 def _at(value: Any, path: str) -> Any:
     """What the attributes in ``path`` lead to from ``value``; as far as that can be told without running anything."""
     for name in path.removesuffix("()").split(".")[1:]:
@@ -103,8 +125,11 @@ def _at(value: Any, path: str) -> Any:
         else:
             fields = {} if isinstance(value, type) else fields_of(value)
             found = fields[name] if name in fields else inspect.getattr_static(value, name, value)
+            getter = found.fget if isinstance(found, property) else found
+            if name not in fields and isinstance(getter, types.FunctionType) and not isinstance(value, type):
+                return types.MethodType(getter, value)
             if name not in fields and (callable(found) or hasattr(type(found), "__get__")):
-                found = value  # a method or a property, which may read anything of it
+                found = value  # something that may read anything of it
         if found is value:
             break
         value = found
@@ -127,6 +152,16 @@ class _Description:
     def __init__(self) -> None:
         self.seen: dict[int, tuple[int, Any]] = {}
         self.data = False
+        self.methods: dict[tuple[int, int], int] = {}
+        self.depth = 0
+        self.deeper: list[Any] = []  # what is left to be described
+
+    def whole(self, x: Any) -> Any:
+        """The description of ``x`` and, one by one, of what lies too deep in it."""
+        parts = [self.of(x)]
+        while self.deeper:
+            parts.append(self.inside(self.deeper.pop()))
+        return parts
 
     def of(self, x: Any) -> Any:
         if type(x) in _PLAIN:
@@ -135,6 +170,15 @@ class _Description:
         if id(x) in self.seen:
             return "again", self.seen[id(x)][0]
         self.seen[id(x)] = len(self.seen), x
+        if self.depth == _DEEP:
+            self.deeper.append(x)
+            return "deeper"
+        self.depth += 1
+        found = self.inside(x)
+        self.depth -= 1
+        return found
+
+    def inside(self, x: Any) -> Any:
         if isinstance(x, (types.FunctionType, types.MethodType, types.BuiltinMethodType, functools.partial, type)):
             return self.code(x)
         if isinstance(x, types.ModuleType) or (callable(x) and is_library(x)):
@@ -173,7 +217,7 @@ class _Description:
 
     def code(self, x: Any) -> Any:
         if isinstance(x, types.MethodType):
-            return self.of(x.__func__), self.of(x.__self__)
+            return self.method(x)
         if isinstance(x, functools.partial):
             return self.of(x.func), self.all(x.args), tuple(x.keywords), self.all(x.keywords.values())
         if isinstance(x, types.FunctionType):
@@ -182,6 +226,17 @@ class _Description:
             owner = x.__self__
             return x.__name__, _Same(x) if owner is None or isinstance(owner, types.ModuleType) else self.of(owner)
         return self.cls(x)
+
+    def method(self, x: types.MethodType) -> Any:
+        fn, owner = x.__func__, x.__self__
+        read = None if isinstance(owner, type) else read_of_owner(fn)
+        if read is None:
+            return self.of(fn), self.of(owner)
+        key = id(fn), id(owner)
+        if key in self.methods:
+            return "again", self.methods[key]
+        self.methods[key] = len(self.methods)
+        return self.of(fn), self.of(type(owner)), tuple((name, self.of(_at(owner, name))) for name in read)
 
     def function(self, fn: types.FunctionType) -> Any:
         spec = derivative_of(fn)
