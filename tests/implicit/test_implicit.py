@@ -105,6 +105,14 @@ def test_second_derivatives_of_arrays(f) -> None:
             np.testing.assert_allclose(block, like, rtol=1e-8)
 
 
+def test_a_linear_map_that_runs_a_solver_again() -> None:
+    def f(a):
+        return ad.grad(lambda b: np.sum(root(lambda z, b: z**3 + z - b, np.ones(2), b) ** 2))(a)
+
+    at, dot = np.array([0.5, 0.8]), np.array([0.7, -0.4])
+    np.testing.assert_allclose(ad.linearize(f, at)[1](dot), ad.jvp(f, (at,), (dot,))[1], rtol=1e-9)
+
+
 INNER = {
     "grad": lambda f, x: ad.grad(f)(x),
     "jvp": lambda f, x: ad.jvp(f, (x,), (x * x,))[1],
