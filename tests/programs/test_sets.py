@@ -121,6 +121,17 @@ def f(x):
     a, b = Value(x), Value(0.7)
     (a * b * a + a).backward()
     return a.grad * b.grad
+=== a set that a recursive closure fills | x = 0.6
+class Node:
+    def __init__(self, v): self.v = v
+def f(x):
+    a, seen, found = Node(x * x), set(), []
+    def visit(n, count):
+        seen.add(n)
+        found.append(n.v)
+        if count: visit(n, count - 1)
+    visit(a, 2)
+    return sum(found) * sum(n.v for n in seen)
 === sets of objects | x = 0.6
 class Node:
     def __init__(self, v): self.v, self.kids = v, []
