@@ -34,7 +34,7 @@ from thunkad.source.origin import library_of
 from thunkad.source.wrapped import python_function
 
 _FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
-_MOST_ITEMS, _MOST_FIELDS, _DEEPEST = 64, 64, 6
+_MOST_ITEMS, _MOST_FIELDS, _MOST_LOOKED_AT, _DEEPEST = 64, 64, 1000, 6
 
 _ARRAYS = {(code, ndim): Num("array", field, ndim) for code, field in _FIELD_OF.items() for ndim in range(33)}
 _SCALARS = {code: Num("scalar", field) for code, field in _FIELD_OF.items()}
@@ -101,6 +101,10 @@ def _items(values: Any, depth: int) -> Kind | None:
     types_seen = set(map(type, values))
     if len(types_seen) == 1 and next(iter(types_seen)) in ONE_KIND:
         return kind_of(next(iter(values)), depth + 1)
+    if types_seen == {np.ndarray}:
+        values = {(v.dtype.kind, v.ndim): v for v in values}.values()
+    elif len(values) > _MOST_LOOKED_AT:
+        return UNKNOWN  # a cache of a library's, say
     out: Kind | None = None
     for v in values:
         out = join(out, kind_of(v, depth + 1))

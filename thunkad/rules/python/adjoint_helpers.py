@@ -5,6 +5,7 @@ All are linear in the cotangents that they take and constant in the values whose
 
 from __future__ import annotations
 
+from thunkad.errors import ThunkadError
 from thunkad.rules.library import alternative, frule, non_differentiable
 from thunkad.rules.linear import jointly_linear, linear
 from thunkad.runtime import (
@@ -26,7 +27,7 @@ from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import outward, view_like
 from thunkad.runtime.using import using, using_dot
-from thunkad.tangents import ZERO, thunk, unthunk
+from thunkad.tangents import ZERO, NotImplementedTangent, thunk, unthunk
 
 linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
 linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.dict_dot)
@@ -45,6 +46,8 @@ non_differentiable(
     shadows.Shadows, *(getattr(shadows.Shadows, name) for name in vars(shadows.Shadows) if name[0] != "_")
 )
 non_differentiable(variables.begin, variables.settle)
+# What helpers refuse with: it would lead to the modules that look for the line of a place.
+non_differentiable(NotImplementedTangent, *ThunkadError.__subclasses__())
 non_differentiable(
     left_behind.note_left, left_behind.note_each, left_behind.note_field, left_behind.note_item, left_behind.check_left,
     left_behind.check_each, left_behind.note_made,
