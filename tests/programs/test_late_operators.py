@@ -75,3 +75,13 @@ def test_methods_of_built_in_classes_that_are_values(name: str) -> None:
 def test_methods_of_built_in_classes_without_a_rule_are_refused(text: str) -> None:
     with pytest.raises(ad.ThunkadError):
         ad.grad(Program(HEAD + text, ()).build())(0.3)
+
+
+CHANGES = ["[a.sort][0]()", "{'f': a.fill}['f'](s)", "m = [a, a.put][1]\n    m([0], s)", "getattr(a, 'so' + 'rt')()"]
+
+
+@pytest.mark.parametrize("text", [*CHANGES, "[xs.append][0](s)"])
+def test_methods_that_change_their_owner_and_are_values_are_refused(text: str) -> None:
+    head = "import numpy as np\ndef f(s):\n    a, xs = np.array([s, s * s]), [s]\n    "
+    with pytest.raises(ad.NoRuleError):
+        ad.grad(Program(f"{head}{text}\n    return a[0] * s + xs[-1]", ()).build())(0.3)

@@ -38,6 +38,9 @@ _MOST = 200  # functions and objects that are looked at
 _CALLED_UNSEEN = """
     __getitem__ __setitem__ __delitem__ __iter__ __float__ __complex__ __round__ __floor__ __ceil__ __trunc__
 """.split()
+#: Methods that change their owner.
+_CHANGING = MUTATING | {"fill", "partition", "put", "resize", "__setitem__", "__iadd__"}
+GETATTR = n.Global("getattr")
 _FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
 
 
@@ -181,7 +184,7 @@ class _Search:
 
         What a closure reads of a variable that is rebound is what that holds at the time of the call, too.
         """
-        if rebinds_captured(function.body):
+        if rebinds_captured(function.body) or hands_on_changes(function):
             return True
         for s in walk.statements(function.body):
             self.calling(s, owner)
@@ -246,6 +249,25 @@ def rebinds_captured(body: list[n.Stmt]) -> bool:
 
     count(body, 1)
     return any(count > 1 for count in counts.values())
+
+
+def hands_on_changes(function: n.Function) -> bool:
+    """Whether a method that changes its owner (``a.sort``) is a value, to be called where nobody sees what it is."""
+    statements = list(walk.statements(function.body))
+    parts = [e for s in statements for e in walk.parts(*walk.expressions(s))]
+    called = {id(e.func) for e in parts if type(e) is n.Call}
+    named = {id(s.value): s.target for s in statements if type(s) is n.Assign}
+    methods = (e for e in parts if type(e) is n.Attr and e.name in _CHANGING and type(e.value) is n.Name)
+    names = {named.get(id(e)) for e in methods if id(e) not in called}
+    if None in names or any(type(e) is n.Name and e.id in names and id(e) not in called for e in parts):
+        return True
+    computed = {named.get(id(e)) for e in parts if type(e) is n.Call and e.func == GETATTR and _is_computed(e.args)}
+    effects = (s.value.func for s in statements if type(s) is n.Effect and type(s.value) is n.Call)
+    return any(type(f) is n.Name and f.id in computed for f in effects)
+
+
+def _is_computed(args: tuple[n.Expr, ...]) -> bool:
+    return len(args) == 2 and type(args[1]) is not n.Const
 
 
 def makes_generator(function: n.Function) -> bool:
