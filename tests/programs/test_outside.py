@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,26 @@ def test_what_an_earlier_call_has_left_is_warned_of(name: str) -> None:
         assert np.isclose(take(f), 6.75)  # cold, without a warning
         with pytest.warns(ad.KeptValueWarning, match=r"<program.*line \d+\) reads what an earlier call"):
             take(f)
+
+
+# Each is called with its argument three times; `start` is the user's, between the calls.
+UNTOLD = {
+    "state that is set anew": "import math\nclass C:\n def __init__(self): self.h = 0.0\n def run(self, w):\n  for k in range(3): self.h = math.tanh(w * self.h + k)\n  return self.h\nc = C()\ndef start(k): c.h = 0.1 * k\nf = c.run",
+    "constants of the text": "class C:\n def __init__(self): self.h = 0.0\n def run(self, w):\n  self.h = 0.0\n  for k in range(3): self.h = max(0.0, w * self.h - k)\n  return self.h + w\nf = C().run\ndef start(k): pass",
+    "a table": "import numpy as np\nclass C:\n def __init__(self): self.tables, self.seen = {}, []\n def table(self, n):\n  if n not in self.tables: self.tables[n] = np.sin(np.arange(n))\n  return self.tables[n]\n def __call__(self, w):\n  self.seen = [w]\n  return np.sum(w * self.table(3)) * self.seen[0]\nf = C()\ndef start(k): pass",
+    "the best so far": "class T:\n def __init__(self): self.losses, self.best = [], 1e9\n def loss(self, w):\n  loss = w * w\n  self.losses.append(float(loss))\n  if len(self.losses) > 1 and self.losses[-1] < self.best: self.best = self.losses[-1]\n  return loss\nf = T().loss\ndef start(k): pass",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_what_is_no_memo_is_not_warned_of(name: str) -> None:
+    f = Program(UNTOLD[name], ()).build()
+    names = getattr(f, "__globals__", None) or getattr(type(f), "__call__").__globals__  # noqa: B004
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ad.KeptValueWarning)
+        for k in range(40):
+            names["start"](k)
+            ad.grad(f)(1.5 - 0.03 * k)
 
 
 def test_what_is_put_there_before_it_is_read_is_no_memo() -> None:

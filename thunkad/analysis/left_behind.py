@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from thunkad.analysis.activity import varied_names
+from thunkad.analysis.activity import all_flows, varied_names
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -21,6 +21,7 @@ from thunkad.source.names import lookup
 
 _ONE = frozenset("append appendleft insert add setdefault".split())
 _SEVERAL = frozenset("extend extendleft update".split())
+_ASKING = (len, bool, isinstance, type, id, print, repr, str, range)  # nothing of what they are given is in the result
 _GIVES_ONE = frozenset("get pop popleft setdefault __getitem__".split())
 
 
@@ -33,11 +34,17 @@ def noting(resolved: Resolved, wanted: tuple[str, ...]) -> Resolved:
     return made if work.count else resolved
 
 
+def _only_asks(s: n.Stmt) -> bool:
+    """Whether ``s`` compares what it reads, or branches by it; neither has a derivative."""
+    return type(s) in (n.If, n.While) or (type(s) is n.Assign and type(s.value) is n.Compare)
+
+
 class _Noting:
     def __init__(self, resolved: Resolved, varied: frozenset[str]) -> None:
         self.resolved, self.varied, self.sites = resolved, varied, dict(resolved.sites)
         self.count, self.line = 0, resolved.function.line
-        self.fresh = self.displays()
+        self.fresh, self.flows = self.displays(), all_flows(resolved)
+        self.used = {x for s in walk.statements(resolved.function.body) if not _only_asks(s) for x in walk.reads(s)}
 
     def displays(self) -> set[str]:
         """Names that hold nothing but what a display in this function has made."""
@@ -90,6 +97,8 @@ class _Noting:
         return not isinstance(kind, (Num, Known, Opaque))
 
     def read(self, container: n.Expr, found: n.Expr) -> list[n.Stmt]:
+        if type(found) is n.Name and found.id not in self.used:
+            return []
         if not self.holds(container) or not may_have_tangent(self.resolved.kind(found)):
             return []
         return [self.effect(left_behind.check_left, container, found, where=container)]
@@ -99,7 +108,17 @@ class _Noting:
         return [self.effect(left_behind.check_each, c, where=c) for c in given if self.holds(c)]
 
     def is_varied(self, e: n.Expr) -> bool:
-        return not self.varied.isdisjoint(walk.names(e))
+        return not self.varied.isdisjoint(walk.names(e)) and not (type(e) is n.Name and self.is_table(e))
+
+    def is_table(self, e: n.Name) -> bool:
+        """Whether ``e`` is made of constants and not changed: what shares memory with what varies counts as varied."""
+        for s, flowing in self.flows:
+            if e.id in walk.writes(s):
+                if type(s) is not n.Assign or any(not self.varied.isdisjoint(used) for _, used in flowing):
+                    return False
+            elif e.id in walk.reads(s) and not (type(s) is n.Return or (type(s) is n.Store and s.value == e)):
+                return False
+        return all(p.name != e.id for p in self.resolved.function.params)
 
     def put(self, container: n.Expr, *values: n.Expr, fn: Any = left_behind.note_left) -> list[n.Stmt]:
         if isinstance(self.resolved.kind(container), Num) or is_shared(self.resolved.kind(container)):
@@ -122,6 +141,8 @@ class _Noting:
             return self.every(*(i for i in e.items if type(i) is n.Star))
         if type(e) is not n.Call or site is None or site.how not in ("rule", "constant", "missing"):
             return []
+        if any(site.callee is fn for fn in _ASKING):
+            return []
         owner = e.func.value if type(e.func) is n.Attr else None
         name = e.func.name if type(e.func) is n.Attr else ""
         if name in _ONE:
@@ -137,6 +158,8 @@ class _Noting:
         if t is n.Unpack:
             return [made for target in s.targets for made in self.read(s.value, n.Name(target))]
         if t is n.Store:
+            if type(s.value) is n.Const and isinstance(s.value.value, (float, complex)):
+                return [self.effect(left_behind.note_constant, s.target.value, s.value)]
             return [*self.made(s.value), *self.put(s.target.value, s.value)]
         if t is n.Update and type(s.target) is n.Attr and self.is_varied(s.value):
             name: n.Expr = n.Const(s.target.name)

@@ -36,13 +36,18 @@ class _Left:
             self.container: Any = weakref.ref(container)
         except TypeError:
             self.container = container  # a list or dict, which :func:`_purge` lets go of
-        self.calls: dict[int, int] = {}
+        self.calls: dict[int, tuple[int, Any]] = {}  # with what keeps a number's identity, or tells it of an array's
 
     def of(self) -> Any:
         return self.container() if type(self.container) is weakref.ref else self.container
 
+    def call_of(self, value: Any) -> int | None:
+        """The call in which ``value`` was left, if it was."""
+        call, kept = self.calls.get(id(value), (None, None))
+        return None if type(kept) is weakref.ref and kept() is not value else call
+
     def note(self, container: Any, value: Any, call: int) -> None:
-        self.calls[id(value)] = call
+        self.calls[id(value)] = call, weakref.ref(value) if isinstance(value, np.ndarray) else _held(value)
         if len(self.calls) > _SLACK:
             now = _contents(container)
             if len(self.calls) > _SLACK + 2 * len(now):
@@ -97,6 +102,17 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, _NUMBERS) or (isinstance(value, tuple) and any(map(_is_number, value)))
 
 
+def _held(value: Any) -> Any:
+    return None if isinstance(value, tuple) else value
+
+
+def note_constant(container: Any, value: Any) -> None:
+    """Remember that a number of the program's text was put into ``container``; another one may have been the same."""
+    entry = _entry(container)
+    if entry is not None:
+        entry.calls.pop(id(value), None)
+
+
 def note_made(container: Any) -> None:
     """The same for all that is in a list, dict or tuple that was just made."""
     for value in _contents(container) if isinstance(container, (list, dict, tuple)) else ():
@@ -128,7 +144,7 @@ def check_left(container: Any, value: Any, where: str) -> None:
     entry = _left.get(id(container))
     if entry is None or entry.of() is not container:
         return
-    call = entry.calls.get(id(value))
+    call = entry.call_of(value)
     if call is not None and call != _state.call:
         _warn(where)
 
