@@ -23,6 +23,7 @@ from thunkad.runtime.watching import within
 
 _NUMBERS = (float, complex, np.generic, np.ndarray)
 _ITEMS = (list, tuple, set, frozenset, deque)
+_NOTHING: frozenset[str] = frozenset()
 _SLACK = 64  # values of a container that are remembered although they may be gone from it
 
 
@@ -173,17 +174,18 @@ def beginning(call: Callable[..., Any], places: Iterable[int]) -> Callable[..., 
     wanted = tuple(places)
 
     def begun(*values: Any) -> Any:
-        if _state.depth:
+        state = _state.__dict__  # of this thread
+        if state.get("depth"):
             return call(*values)
-        _state.call, _state.told = next(_numbers), frozenset()
-        if _left:
-            for k in wanted:
-                for part in within(values[k]):
-                    _left.pop(id(part), None)
-        _state.depth = 1
+        state.update(call=next(_numbers), told=_NOTHING, depth=1)
         try:
+            if _left:
+                for k in wanted:
+                    if not isinstance(values[k], (float, np.generic)):
+                        for part in within(values[k]):
+                            _left.pop(id(part), None)
             return call(*values)
         finally:
-            _state.depth = 0
+            state["depth"] = 0
 
     return begun
