@@ -16,6 +16,7 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind, Lifted, Method, Num, Partial
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.results import no_cotangent_for_function
+from thunkad.rules.template import UNBROADCAST
 from thunkad.runtime import complex as complex_helpers
 from thunkad.runtime import shaping
 from thunkad.runtime.arrays import conjugate, unbroadcast
@@ -180,6 +181,16 @@ def real_part(value: n.Expr, kind: Kind | None, site: Site) -> n.Expr:
     if isinstance(kind, Num) and kind.is_real and any_complex(site) and not all_python_real(site):
         return n.Call(REAL, (value,))
     return value
+
+
+def fitted(bar: n.Expr, value: n.Expr, kind: Kind, element: Kind) -> n.Expr:
+    """The cotangent of a part of an array as that of the value that was broadcast into it."""
+    if isinstance(kind, Num) and kind.is_real and isinstance(element, Num) and element.field in ("complex", "any"):
+        bar = n.Call(REAL, (bar,))
+    if isinstance(kind, Num) and kind.is_scalar and isinstance(element, Num) and element.is_scalar:
+        return bar
+    call = n.Call(UNBROADCAST, (bar, value))
+    return simplify_unbroadcast(call, {value: kind, n.Const("element"): Num("array", "any")}, Num("array", "any"))
 
 
 def all_python_real(site: Site) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars
-from thunkad.adjoint.inline import simplify_unbroadcast
+from thunkad.adjoint.inline import fitted
 from thunkad.adjoint.steps import ENTRY, Step, as_key, give, give_display
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_of, find_aliases, has_memory
@@ -156,14 +156,6 @@ class StoreStep(Step):
         if not isinstance(bars.kind(self.target), Num) or bars.kind(self.target).field not in ("real", "complex"):
             value = n.Call(UNLESS_CUT, (value, n.Name(self.target), self.value))
         give(bars, self.value, value)
-
-
-def fitted(bar: n.Expr, value: n.Expr, kind: Kind, element: Kind) -> n.Expr:
-    """The cotangent of a part of an array as that of the value that was broadcast into it."""
-    if isinstance(kind, Num) and kind.is_scalar and isinstance(element, Num) and element.is_scalar:
-        return bar
-    call = n.Call(UNBROADCAST, (bar, value))
-    return simplify_unbroadcast(call, {value: kind, n.Const("element"): Num("array", "any")}, Num("array", "any"))
 
 
 @record
