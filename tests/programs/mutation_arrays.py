@@ -190,7 +190,7 @@ lines("complex_real_value", (C, S), "x, s", "y[1] = s; y[2] += s", "np.sum(np.ab
 lines("complex_real_part", (C, V), "x, v", "y.real[:] = v", "np.sum(np.abs(y) ** 2)")
 lines("complex_real_attr", (C, V), "x, v", "y.real = v; y.imag *= v", "np.sum(np.abs(y) ** 2)")
 lines("complex_imag_view", (C, S), "x, s", "q = y.imag; q *= s; q[0] = s", "np.sum(np.abs(y) ** 2 * np.arange(1, 4.0))")
-lines("complex_of_part", (X, S), "x, s", "z = np.zeros(4, complex); z[:2] = y[1:3]; z *= 1j; z[1:] += y[:3]", "np.sum(np.abs(z + s) ** 2)")
+lines("complex_of_part", (X, S), "x, s", "z = np.zeros(4, complex); z[:2] = y[1:3]; z *= 1j; z[1:] += y[:3]; np.add.at(z, [1, 1], y[2:])", "np.sum(np.abs(z + s) ** 2)")
 lines("complex_of_real", (X, S), "x, s", "z = np.zeros(4, complex); z[:] = y; z *= 1j * s", "np.sum(np.abs(z) ** 2)")
 p("zero_d_item", (S,), "def f(s):\n    y = np.zeros(())\n    y[()] = s * s\n    y[...] *= s\n    return y * s\n")
 p("zero_d_add", (S,), "def f(s):\n    y = np.zeros(())\n    y += s * s\n    y *= s\n    return y[()] * s\n")

@@ -227,7 +227,7 @@ class GatherStep(Step):
             taken = bars.names.new("taken_bar")
             part: n.Expr = n.Index(n.Name(bars.bar_name(self.target)), self.index)
             bars.emit(n.Assign(taken, part if self.sign == "+" else n.Unary("-", part)))
-            give(bars, self.value, n.Call(UNBROADCAST, (n.Name(taken), self.value)))
+            give(bars, self.value, fitted(n.Name(taken), self.value, self.value_kind, bars.kind(self.target)))
 
 
 @record
