@@ -252,3 +252,4 @@ def f(x, s):
         y[1] = s * s
     return np.sum(y * y)
 """)
+p("alias_without_axes", (X,), "def f(x):\n z = np.zeros(())\n w = z\n z += x[0]\n w[()] = w * x[1]\n return x * z * w\n")

@@ -284,9 +284,9 @@ class Generator:
         ``hands_on``: a callee takes them.
         """
         bars.shadowed, bars.shadows = shadowed, self.names.new("shadows")
-        bars.plain = {
-            x: made for x, made in plain_arrays(self.resolved, self.aliases).items() if shadowed.get(x) == "array"
-        }
+        plain = plain_arrays(self.resolved, self.aliases)
+        others = {made for x, made in plain.items() if shadowed.get(x, "array") != "array"}  # it may be a number
+        bars.plain = {x: made for x, made in plain.items() if shadowed.get(x) == "array" and made not in others}
         if not self.takes_shadows and (hands_on or shadowed.keys() - bars.plain.keys()):
             bars.emit(n.Assign(bars.shadows, n.Call(SHADOWS)))
         bars.fetch(p for p in wanted if p in shadowed)

@@ -126,16 +126,22 @@ def opt_in(fn: Any, *types_: Any, layer: str = "user") -> None:
 
 
 def alternative(
-    fn: Any, *, types: tuple[Any, ...] = (), keywords: tuple[str, ...] = (), layer: str = "user"
+    fn: Any,
+    *,
+    types: tuple[Any, ...] = (),
+    keywords: tuple[str, ...] = (),
+    mode: str | None = None,
+    layer: str = "user",
 ) -> Callable[[F], F]:
     """Register the decorated Python function as the body to look inside of in place of ``fn``'s own.
 
     ``types`` are those of the leading arguments for which it holds.  With ``keywords`` it is for calls that give one of
-    these parameters, which the rule for ``fn`` does without.
+    these parameters, which the rule for ``fn`` does without; with ``mode`` where rules of that kind are looked for.
     """
 
     def keep(body: F) -> F:
-        register(Entry(ALTERNATIVE, target_of_rule(fn), body, layer, types=as_signature(types), keywords=keywords))
+        signature = as_signature(types)
+        register(Entry(ALTERNATIVE, target_of_rule(fn), body, layer, types=signature, keywords=keywords, mode=mode))
         return body
 
     return keep

@@ -39,6 +39,7 @@ class Entry:
     linear: bool = False  # an elementwise rule whose partials read nothing
     declared: Place | None = None  # where a registration without a function was made
     keywords: tuple[str, ...] = ()  # an alternative for calls that give one of these parameters of the function
+    mode: str | None = None  # an alternative for rules of this kind only: reverse or forward mode
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

@@ -72,7 +72,7 @@ def decide(entries: tuple[Entry, ...], kinds: list[Any], mode: str = RRULE, name
     other = FRULE if mode == RRULE else RRULE
     inside = None
     for e in entries:
-        if e.keywords and e.is_asked_by(len(kinds), names := [name for name, _ in named]):
+        if e.keywords and e.mode in (None, mode) and e.is_asked_by(len(kinds), names := [name for name, _ in named]):
             if not any(o.layer == "user" and o.kind in (RRULE, FRULE) and o.takes(e.keywords, names) for o in entries):
                 return Decision("alternative", e)
     for layer in ("user", "library"):

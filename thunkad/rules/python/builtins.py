@@ -13,6 +13,7 @@ import itertools
 
 import numpy as np
 
+from thunkad.rules.entry import FRULE
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.rules.refused import refuse
@@ -239,13 +240,13 @@ def smallest(iterable, *, key=None, default):
     return min(found, key=key) if found else default
 
 
-@alternative(max, keywords=("key",))
+@alternative(max, keywords=("key",), mode=FRULE)  # the keys are asked once, in the half that computes values
 def largest_by(*args, key):
     elements = list(args[0]) if len(args) == 1 else args
     return elements[place_by(max, elements, key)]
 
 
-@alternative(min, keywords=("key",))
+@alternative(min, keywords=("key",), mode=FRULE)
 def smallest_by(*args, key):
     elements = list(args[0]) if len(args) == 1 else args
     return elements[place_by(min, elements, key)]
