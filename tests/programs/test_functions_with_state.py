@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import thunkad as ad
 
 from checking import Program
 from fresh import check
@@ -60,3 +61,10 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_derivatives_of_programs_with_state(name: str) -> None:
     check(lambda: Program(PROGRAMS[name], ()).build(), **LIMITS.get(name, {}))
+
+
+@pytest.mark.parametrize("name", ["composed", "newton", "setting", "visitor"])
+def test_gradient_of_the_gradient_of_what_sets_the_variables_that_it_reads(name: str) -> None:
+    fresh = [Program(PROGRAMS[name], ()).build() for _ in range(3)]
+    slope = (ad.grad(fresh[0])(1.3 + 1e-5) - ad.grad(fresh[1])(1.3 - 1e-5)) / 2e-5
+    assert ad.grad(ad.grad(fresh[2]))(1.3) == pytest.approx(slope, rel=1e-5)

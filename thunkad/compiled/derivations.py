@@ -272,8 +272,8 @@ class Derivations:
         handed = tuple(map(n.Name, (value, saved, *look.names)))
         forward: list[n.Stmt] = [
             n.Assign(saved, kept),
-            *look.first,
             *watching(run, self.changed(d, kinds), name_of_target(d.target), names),
+            *look.first,
             n.Return(n.TupleExpr((n.Name(value), n.TupleExpr(handed)))),
         ]
         reverse: list[n.Stmt] = [
@@ -282,6 +282,7 @@ class Derivations:
             *look.again,
         ]
         outputs, slots = self.reverse(d, kinds, demand, names, n.Name(value), n.Name(given), reverse)
+        reverse += look.again
         reverse.append(n.Return(outputs[0] if len(outputs) == 1 else n.TupleExpr(tuple(outputs))))
         return (
             self.whole(n.Function(forward_name, [n.Param(p) for p in params], forward), own, owner=look.owner),
@@ -316,13 +317,14 @@ class Derivations:
         rerun = n.Unpack((value, kept), n.Call(ref(pair.forward), tuple(map(n.Name, d.params))))
         forward: list[n.Stmt] = [
             n.Assign(saved, as_it_was),
-            *look.first,
             n.Assign(value, n.Call(called, tuple(map(n.Name, d.params)))),
+            *look.first,
             n.Return(n.TupleExpr((n.Name(value), handed))),
         ]
         reverse: list[n.Stmt] = [
             *unpacked,
             *(watched([rerun], names, d) if unknown else [rerun]),
+            *look.again,
             n.Return(n.Call(ref(pair.reverse), (n.Name(kept), n.Name(given)))),
         ]
         return (

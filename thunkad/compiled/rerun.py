@@ -12,9 +12,8 @@ from thunkad.analysis.constructors import init_of
 from thunkad.analysis.outside_changes import OutsideChanges, handed_on
 from thunkad.analysis.readings import readings
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.compiled.forms import normal_form
 from thunkad.compiled.replay import where
-from thunkad.compiled.surroundings import Surroundings, free_value, holds_data, is_library
+from thunkad.compiled.surroundings import Surroundings, free_value, holds_data, is_library, read_by
 from thunkad.forward.calls import EFFECT
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
@@ -24,8 +23,9 @@ SURROUNDINGS = n.Ref("Surroundings", Surroundings)
 
 
 class Look:
-    """Statements for a function that is run again: ``first`` before its first run, ``again`` before the second.
+    """Statements for what is run again: ``first`` after the first run, ``again`` before and after the second one.
 
+    A run may set what it reads (a global variable, say) as long as the next one finds and leaves the same.
     ``names`` are those that hand what was found from the one to the other, ``owner`` is the function in whose globals
     they run; nothing of all that if nothing can have changed meanwhile.
     """
@@ -91,7 +91,7 @@ def free_data(target: Any, owner: Any) -> list[str]:
 def _free_names(target: Any, owner: Any) -> tuple[str, ...]:
     if isinstance(target, n.Function):
         return () if owner is None else readings(target)
-    return readings(normal_form(target)) if isinstance(target, FunctionType) else ()
+    return read_by(target) if isinstance(target, FunctionType) else ()
 
 
 def changes_outside(world: Any) -> bool:
