@@ -13,9 +13,7 @@ LIMITS = {
     "caches_made_inside": {"second": "changes its argument 'memo' in place"},
     "decorator_that_counts": {"second": "has to run several times"},
     "closures_of_a_generator": {"forward": "a variable from outside of it"},
-    "counters": {"forward": "a variable from outside of it"},
     "parameters": {"second": "has to run several times"},
-    "counter": {"forward": "a variable from outside of it"},
 }
 
 PROGRAMS = {
@@ -54,6 +52,7 @@ PROGRAMS = {
     "matrix": "M=np.eye(2)\ndef apply(v): return M@v\ndef f(x):\n global M\n M=np.eye(2)*x\n v=np.array([1.0,x])\n for k in range(2):\n  M=M+0.1*np.outer(v,v)\n  v=apply(v)\n return v@v",
     "loop_over_closures_that_rebind": "def comp(fs):\n def g(x):\n  for q in fs: x = q(x)\n  return x\n return g\ndef f(x):\n b = x\n def sq(y): return y * y * b\n b = b * x\n return comp([sq])(x)",
     "loop_over_closures_that_change": "def comp(fs):\n def g(x):\n  for q in fs: x = q(x)\n  return x\n return g\ndef f(x):\n a = [x]\n def st(y):\n  a[0] = a[0] * y\n  return a[0]\n def sq(y): return y * y * y\n return comp([st, sq])(x)",
+    "two_functions_of_one_variable": "def mk():\n n=1.0\n def inc(b):\n  nonlocal n\n  n=n*b\n def get(): return n\n return inc,get\ndef f(x):\n i,g=mk()\n j,h=mk()\n i(x)\n i(x*x)\n j(x+1.0)\n return g()*h()*x",
     "counter": "def counter():\n n = 0\n def inc(by):\n  nonlocal n\n  n = n + by\n  return n\n return inc\ndef f(x):\n inc = counter()\n inc(x)\n return inc(x) * x",
 }  # fmt: skip
 

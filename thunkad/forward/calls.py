@@ -27,7 +27,7 @@ from thunkad.forward.template import (
 )
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, Kind, Num
+from thunkad.kinds.lattice import UNKNOWN, Kind, Lifted, Num, Tuple
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.keywords import constants_of, no_derivative_by
@@ -107,7 +107,7 @@ class Calls:
         return any(p in changed and self.push.moves(a) for p, a in site.bound)
 
     def call(self, s: n.Assign, target: str, site: Site) -> None:
-        if not any(self.push.moves(a) for a in self.operands(site)):
+        if not any(self.push.moves(a) for a in self.operands(site)) and not self.keeps_variables(target, site):
             self.still(s, target, site)
         elif site.how == "rule":
             self.rule(s, target, site)
@@ -120,6 +120,11 @@ class Calls:
         else:
             message, hint = site.why or no_rule_message(site.callee)
             raise NoRuleError(message, self.push.resolved.place(s.line), hint.replace("rrule", "frule"))
+
+    def keeps_variables(self, target: str, site: Site) -> bool:
+        """Whether a call gives a function that assigns variables of the call, which may move once it is called."""
+        kind = self.push.kind(target)
+        return site.how in ("inside", "lifted") and target in self.push.moving and assigns_captured(kind)
 
     def still(self, s: n.Assign, target: str, site: Site) -> None:
         """A call whose result has no tangent; its variable may have one."""
@@ -300,6 +305,7 @@ class Calls:
         mutated = self.callees.summary(site).mutated
         demand = tuple(p for p, a in site.bound if push.moves(a))
         moves, mutated_later = target in push.moving, push.memory.is_mutated(target) and not push.is_scalar(target)
+        mutated_later = mutated_later or self.keeps_variables(target, site)
         try:
             function = self.callees.pushed(site, demand, push.resolved.owner, moves and mutated_later)
         except NoRuleError as error:
@@ -462,3 +468,14 @@ def tidy(e: n.Expr) -> n.Expr:
 
 def _is_scalar(kind: Kind | None) -> bool:
     return isinstance(kind, Num) and kind.is_scalar
+
+
+def assigns_captured(kind: Kind) -> bool:
+    """Whether this is the kind of a function that assigns a variable of the one around it, or of a tuple with one."""
+    if isinstance(kind, Tuple):
+        return any(map(assigns_captured, kind.items))
+    if not isinstance(kind, Lifted):
+        return False
+    function = kind.closure.function
+    stores = (s.target.value for s in walk.statements(function.body) if type(s) is n.Store and type(s.target) is n.Attr)
+    return any(type(e) is n.Name and e.id in function.captures for e in stores)

@@ -70,6 +70,7 @@ class HalvedCalls(Calls):
         mutated = self.callees.summary(site).mutated
         demand = tuple(p for p, a in site.bound if push.moves(a))
         own_result = target in push.moving and push.memory.is_mutated(target) and not push.is_scalar(target)
+        own_result = own_result or self.keeps_variables(target, site)
         for p, a in site.bound:
             if p in mutated and p in demand and type(a) not in BY_REFERENCE:
                 raise push.unsupported("an argument that is changed by the function that it is passed to")
