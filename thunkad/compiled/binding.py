@@ -161,6 +161,11 @@ def parameters_at(signature: Any, count: int, kwargs: dict[str, Any], wrt: froze
     return out
 
 
+def places_given(args: tuple[Any, ...], kwargs: dict[str, Any], wrt: frozenset[Any] | None) -> frozenset[Any]:
+    """``wrt``, or without it all places of a call: those of parameters that are left to their defaults are none."""
+    return frozenset((*range(len(args)), *kwargs)) if wrt is None else wrt
+
+
 def back_to_call(
     signature: Any, by_name: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:

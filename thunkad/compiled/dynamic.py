@@ -23,7 +23,7 @@ from thunkad.analysis.sites import Site
 from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.compiled import updates
-from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
+from thunkad.compiled.binding import back_to_call, bound_call, parameters_at, places_given
 from thunkad.compiled.load import lifted_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.outcomes import pull_attempt
@@ -172,8 +172,7 @@ class Pull:
         if decision is not None and decision.how == "constant":
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         if decision is not None and decision.how == "alternative":
-            given = frozenset((*range(len(args)), *kwargs)) if wrt is None else wrt  # not what is left to its default
-            return self.function(decision.entry.function, args, kwargs, given)
+            return self.function(decision.entry.function, args, kwargs, places_given(args, kwargs, wrt))
         return self.by_kind(fn, args, kwargs, wrt)
 
     def on_python_numbers(self, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Back]:

@@ -22,7 +22,7 @@ from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_by_fields
 from thunkad.analysis.stand_ins import stands_for
-from thunkad.compiled.binding import back_to_call, bound_call, parameters_at
+from thunkad.compiled.binding import back_to_call, bound_call, parameters_at, places_given
 from thunkad.compiled.bundles import (
     SHADOWS,
     Args,
@@ -175,8 +175,8 @@ class PullAgain:
         if decision is not None and decision.how == "constant":
             return constant(f(*given, **named_values(kwargs)), fn), nothing(args)
         if decision is not None and decision.how == "alternative":
-            places = frozenset((*range(len(args)), *kwargs)) if wrt is None else wrt
-            return self.function(pull, constant(decision.entry.function, fn), args, kwargs, places)
+            body = constant(decision.entry.function, fn)
+            return self.function(pull, body, args, kwargs, places_given(args, kwargs, wrt))
         return self.by_kind(pull, fn, args, kwargs, wrt)
 
     def on_python_numbers(self, pull: Pull, fn: Bundle, args: Args) -> Found:
