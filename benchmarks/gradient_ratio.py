@@ -132,6 +132,15 @@ def same(a: Any, b: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-12)
 
 
+def keep_freed_memory() -> None:
+    """Free a large array, as every program does that has read some data.
+
+    Before that, the C library of Linux gives memory back to the system as soon as some 100 kB of it are free at the end
+    of the heap, and what runs next pays for each page again: times depend on what has run before in the process.
+    """
+    np.ones(2_000_000)
+
+
 def best_times(
     functions: tuple[Callable[..., Any], ...],
     args: tuple[Any, ...],
@@ -154,6 +163,7 @@ def best_times(
 def main() -> None:
     import thunkad as ad
 
+    keep_freed_memory()
     print(f"gradient time over function time, best of {ROUNDS} rounds in turns")
     print(f"  {'function':32}{'function':>12}{'gradient':>12}{'by hand':>12}{'ratio':>8}{'by hand':>9}")
     for name, function, by_hand, args in cases():

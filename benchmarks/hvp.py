@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from gradient_ratio import best_times, logistic, network, pendulum, rosenbrock
+from gradient_ratio import best_times, keep_freed_memory, logistic, network, pendulum, rosenbrock
 
 ROUNDS = 200
 #: So short, and in seconds of the processor, that other work seldom comes between.
@@ -94,6 +94,7 @@ def check(gradient: Callable[..., Any], product: Any, args: tuple[Any, ...], dot
 def main() -> None:
     import thunkad as ad
 
+    keep_freed_memory()
     print(f"time of a product with the Hessian over time of the gradient, best of {ROUNDS} rounds in turns")
     print(f"  {'function':32}{'gradient':>13}{'product':>13}{'ratio':>8}")
     worst = 0.0

@@ -131,3 +131,10 @@ def test_branches_with_only_an_else_are_turned_around():
     not_a = n.Unary("not", n.Name("a"))
     assert text(tidy([n.If(not_a, [], [let("t", "b")])])).startswith("    if a:\n        t = b")
     assert tidy([n.If(n.Name("a"), [], []), n.Effect(n.Name("a"))]) == []
+
+
+@pytest.mark.parametrize(("kind", "folded"), [(REAL_ARRAY, True), (PY_REAL, True), (INT_ARRAY, False)])
+def test_a_sum_of_one_name_with_a_sign_is_one_product(kind, folded):
+    fold = folder({"a": kind})
+    e = fold(n.Unary("-", n.Binary("+", *names("a", "a"))))
+    assert text([n.Assign("y", e)]) == ("    y = -2 * a\n" if folded else "    y = -(a + a)\n")

@@ -111,9 +111,13 @@ class _Fold:
         return n.Binary("*", n.Const(factor.value * x.left.value), x.right)  # type: ignore[union-attr]
 
     def negative(self, e: n.Unary) -> n.Expr:
-        """``-(c * x)`` and ``-(-x * y)`` with one sign less."""
+        """``-(c * x)`` and ``-(-x * y)`` with one sign less, ``-(x + x)`` as one product."""
         x = e.operand
-        if type(x) is n.Binary and x.op in ("*", "/"):
+        if type(x) is not n.Binary:
+            return e
+        if x.op == "+" and type(x.left) is n.Name and x.left == x.right and self.is_float(x.left):
+            return n.Binary("*", n.Const(-2), x.left)
+        if x.op in ("*", "/"):
             if type(x.left) is n.Unary and x.left.op == "-" and self.is_float(x.left.operand):
                 return n.Binary(x.op, x.left.operand, x.right)
             if _is_number(x.left) and self.is_float(x.right):
