@@ -126,6 +126,20 @@ lines("defaultdict", "from collections import defaultdict; d = defaultdict(float
 lines("dict_tuple_keys", "d = {}; d[0, 1] = a; d[1, 0] = d[0, 1] * b", "d[0, 1] * d[1, 0]")
 lines("memo", "d = {};\n    for k in (1, 2, 1):\n        if k not in d: d[k] = a ** k\n        b = b * d[k]", "b + d[1]")
 lines("dict_clear", "d = {'x': a}; c = d['x']; d.clear(); d['x'] = c * b", "d['x'] ** 2")
+lines("dict_or_of_arrays", "d = {'x': x}; d |= {'x': x * b, 'n': b}; d |= [('y', d['x'] * x)]; d |= zip('z', [x * b]); d['z'][1] = b",
+      "np.sum(d['x'] * d['y'] * d['z']) * d['n']", (X, 0.7), "x, b")
+p("object_or_of_arrays", (X,), '''
+class Box: pass
+def f(x):
+    box = Box()
+    box.d = {'x': x}
+    box.d |= {'x': x * 2}
+    return np.sum(box.d['x'] * x)
+''')
+lines("dict_update_starred", "kw = {'y': x * b, 'n': b * b}; d = {'x': x}; d.update({'x': x}, z=kw['y'], **kw); d['z'][0] = 2.0",
+      "np.sum(d['x'] * d['y']) * d['n'] + kw['n']", (X, 0.7), "x, b")
+lines("list_methods_starred", "xs = [a]; xs.append(*[b]); xs.insert(*(0, a * b)); c = xs.pop(*(1,)); xs.append(c)", ALL)
+lines("dict_popitem_of_array", "d = {'y': b, 'x': [x * b]}; k, v = d.popitem()", "np.sum(v[0] * x) * d['y']", (X, 0.7), "x, b")
 lines("dict_popitem", "d = {'x': a, 'y': b}; k, v = d.popitem()", "v * v * d['x']")
 
 # ------------------------------------------------------------ sets, arrays in containers, loops

@@ -6,7 +6,7 @@ from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.mutation import ListStep, as_key
-from thunkad.adjoint.steps import ENTRY, Block, Step, give
+from thunkad.adjoint.steps import ENTRY, Block, Step, give, give_display
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -37,12 +37,21 @@ class ChangeStep(Step):
         found, named = bars.names.new("taken_bar"), bars.names.new("named_bar")
         call = n.Call(n.Name(self.undo), (n.Name(bars.shadows), ZERO_REF if bar is None else bar.expr))
         bars.emit(n.Unpack((found, named), call))
+        if is_starred(self.args, self.kwargs):
+            give_display(bars, n.TupleExpr(self.args), n.Name(found))
+            keys = tuple(None if k is None else n.Const(k) for k, _ in self.kwargs)
+            give_display(bars, n.DictExpr(keys, tuple(v for _, v in self.kwargs)), n.Name(named))
+            return
         for k, a in enumerate(self.args):
             if any(i in bars.active for i in walk.names(a)):
                 give(bars, a, n.Index(n.Name(found), n.Const(k)), maybe_zero=True)
         for key, v in self.kwargs:
             if any(i in bars.active for i in walk.names(v)):
                 give(bars, v, n.Call(ENTRY, (n.Name(named), n.Const(key))), maybe_zero=True)
+
+
+def is_starred(args: tuple[n.Expr, ...], kwargs: Any) -> bool:
+    return any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs)
 
 
 class Containers:
@@ -56,7 +65,7 @@ class Containers:
     ) -> bool:
         """``target = owner.name(…)``, which may change ``owner``."""
         kind = self.kind(owner)
-        if isinstance(kind, Sequence) and kind.cls is list and not e.kwargs:
+        if isinstance(kind, Sequence) and kind.cls is list and not e.kwargs and not is_starred(e.args, ()):
             if name == "append" and len(e.args) == 1:
                 out.append(self.fw.copy(s))
                 steps.steps.append(ListStep(s.line, owner.id, ("pop", ()), e.args[0]))
@@ -84,12 +93,12 @@ class Containers:
     def change(self, s: Any, target: str | None, owner: n.Name, name: str, args: tuple[n.Expr, ...], kwargs: Any,
                out: list[n.Stmt], steps: Block) -> None:  # fmt: skip
         """A change of which the forward code finds out how to undo it."""
-        if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
-            raise self.fw.unsupported(s, f".{name}() with starred arguments on a value that is differentiated")
         if target is None:
             target = self.fw.names.temporary()
         undo = self.fw.names.new("undo")
-        named = n.DictExpr(tuple(n.Const(k) for k, _ in kwargs), tuple(v for _, v in kwargs))
+        named: n.Expr = n.DictExpr(tuple(n.Const(k) for k, _ in kwargs), tuple(v for _, v in kwargs))
+        if is_starred((), kwargs):
+            named = n.Call(n.Ref("dict", dict), (), tuple(kwargs))
         call = n.Call(
             self.fw.callees.updater("change"), (owner, n.Const(name), n.TupleExpr(tuple(map(as_key, args))), named)
         )

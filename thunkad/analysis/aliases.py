@@ -207,12 +207,21 @@ def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Alias
     returned = tuple(walk.names(last.value)) if type(last) is n.Return else ()
     finder.aliases.shared = {finder.aliases.find(x) for x in (*sharing.shared, *(returned if sharing.result else ()))}
     finder.aliases.mutated |= finder.aliases.shared
-    find_spans(resolved, finder.aliases)
+    find_spans(resolved, finder.aliases, lambda s: aliases_without(resolved, s))
     later = (*sharing.volatile, *(returned if sharing.returned else ()))
     outside = finder.aliases.outside = frozenset(map(finder.aliases.find, later))
     finder.aliases.changed = changed_names(resolved, finder.aliases.written_by)
     if written or outside:
         _After(finder.aliases, written).block(resolved.function.body, outside)
+    return finder.aliases
+
+
+def aliases_without(resolved: Resolved, left_out: n.Stmt) -> Aliases:
+    """The alias classes of names if a statement did nothing."""
+    finder = _Finder(resolved)
+    for s in walk.statements(resolved.function.body):
+        if s is not left_out:
+            finder.statement(s)
     return finder.aliases
 
 
@@ -305,7 +314,7 @@ class _Finder:
             self.link(s.target, self.memory(s.item))
         elif t is n.Append:
             self.link(s.target, self.memory(s.value))
-        elif t is n.Store:
+        elif t in (n.Store, n.Update) and type(s.target) is not n.Name:
             root = root_of(s.target)
             kind = self.resolved.kind(s.target.value)
             unread = self.read is not None and root not in self.read
@@ -339,8 +348,8 @@ class _Finder:
             return [e.id]
         if site is not None and site.how == "constant" and t is not n.Call:
             return []
-        if t is n.Inplace:
-            return self.memory(e.left)
+        if t is n.Inplace:  # a list or a dict takes in what is on the right; an array takes a copy of it
+            return self.memory(e.left if isinstance(self.resolved.kind(e.left), Num) else e)
         if t is n.Unary and site is not None and site.how != "rule":
             return self.memory(e)  # a method of a class of the user's
         if t in (n.Const, n.Ref, n.Global, n.Compare, n.Unary, n.Slice):

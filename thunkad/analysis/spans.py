@@ -5,6 +5,7 @@ Such a result is *disturbed* if that memory is written between the call and the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ LIVE = (enumerate, zip, reversed, map, filter, iter, dict.items, dict.values, di
 REPEATING = (np.broadcast_to, np.broadcast_arrays, np.lib.stride_tricks.sliding_window_view)
 
 
-def find_spans(resolved: Resolved, aliases: Any) -> None:
-    """Tell ``aliases`` of disturbed iterators, and of repeating views whose cotangent need not follow memory."""
+def find_spans(resolved: Resolved, aliases: Any, without: Callable[[n.Stmt], Any]) -> None:
+    """Tell ``aliases`` of disturbed iterators, and of repeating views whose cotangent need not follow memory.
+
+    ``without``: the alias classes that there are without a statement.
+    """
     if not aliases.mutated:
         return
     layout: _Layout | None = None
@@ -30,7 +34,7 @@ def find_spans(resolved: Resolved, aliases: Any) -> None:
         if type(s) is not n.Assign or not (live or repeating):
             continue
         layout = _Layout(resolved.function.body) if layout is None else layout
-        span = _Span(resolved, aliases, layout, s, site)
+        span = _Span(resolved, aliases, layout, s, site, without)
         if live and span.is_disturbed():
             aliases.disturbed.add(id(s))
         elif repeating and not live and not span.derived and not span.is_disturbed():
@@ -73,9 +77,13 @@ def is_one_of(site: Site | None, functions: tuple[Any, ...]) -> bool:
 class _Span:
     """From a call to the last use of its result."""
 
-    def __init__(self, resolved: Resolved, aliases: Any, layout: _Layout, s: n.Assign, site: Any) -> None:
-        self.aliases, self.layout, self.call = aliases, layout, s
-        self.classes = {aliases.find(i) for a in site.args for i in walk.names(a)}
+    def __init__(
+        self, resolved: Resolved, aliases: Any, layout: _Layout, s: n.Assign, site: Any,
+        without: Callable[[n.Stmt], Any],
+    ) -> None:  # fmt: skip
+        self.aliases, self.layout, self.call, self.without = aliases, layout, s, without
+        self.given = {i for a in site.args for i in walk.names(a)}
+        self.classes = set(map(aliases.find, self.given))
         iterator = is_one_of(site, LIVE)
         names, reads = {s.target}, []
         self.derived = False
@@ -100,7 +108,7 @@ class _Span:
                 continue
             own = [loop for loop in layout.loops(x) if loop not in around]
             ends.append(layout.end[id(own[0])] if own else layout.index[id(x)])
-        self.first, self.last = start + 1, max(ends)
+        self.first, self.last, self.names = start + 1, max(ends), names
 
     def shares(self, x: n.Stmt) -> bool:
         return any(self.aliases.find(w) in self.classes for w in walk.writes(x))
@@ -109,6 +117,20 @@ class _Span:
         return any(
             self.aliases.find(w) in self.classes
             for x in self.layout.order[self.first : self.last + 1]
-            if x is not self.call and not self.layout.exclude(self.call, x)
+            if x is not self.call and not self.layout.exclude(self.call, x) and not self.takes_in(x)
             for w in self.aliases.written_by.get(id(x), ())
         )
+
+    def takes_in(self, x: Any) -> bool:
+        """Whether ``x`` fills a list or dict from the iterator, which reads others: ``d.update(zip(keys, values))``."""
+        e = getattr(x, "value", None)
+        if type(e) is n.Inplace:
+            owner, items = e.left, e.right
+        elif type(e) is n.Call and type(e.func) is n.Attr and e.func.name in ("update", "extend") and e.args:
+            owner, items = e.func.value, e.args[0]
+        else:
+            return False
+        if type(items) is not n.Name or items.id not in self.names or type(owner) is not n.Name:
+            return False
+        before = self.without(x)
+        return before.find(owner.id) not in set(map(before.find, self.given))

@@ -21,7 +21,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.containers import LISTS, SetDots
 from thunkad.runtime.cotangents import dense, describe
 from thunkad.runtime.dot_changes import change_array, change_dot, set_entry, set_field
-from thunkad.runtime.dots import entry_dot, field_dot, spread, spread_named
+from thunkad.runtime.dots import entry_dot, field_dot, spread
 from thunkad.runtime.sets import change_set, check_elements
 from thunkad.runtime.subclasses import check_contents
 from thunkad.tangents import ZERO, AbstractZero
@@ -66,8 +66,7 @@ def update_of_tangent(fn: Any, x: Any, x_dot: Any, v: Any, v_dot: Any) -> Any:
             raise _without_tangent(x)
         return x_dot
     if isinstance(x, dict):
-        v = v if isinstance(v, dict) else dict(v)
-        x_dot.update(spread_named(v_dot, v))
+        change_dot(x_dot, x, "update", (v,), (v_dot,), {}, {})
         return x_dot
     if isinstance(x, deque):
         change_dot(x_dot, x, "extend", (v,), (v_dot,), {}, {})

@@ -299,10 +299,8 @@ def _popitem(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
     found = x.popitem(*args, **kwargs)
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
-        pair = shadows.take(found, ZERO)
-        shadows.of(x)[found[0]] = (
-            pair[1] if isinstance(pair, tuple) and isinstance(found[1], (float, complex, np.number)) else ZERO
-        )
+        pair = shadows.of(found)
+        shadows.of(x)[found[0]], pair[1] = pair[1], ZERO  # what has memory keeps its shadow
         return [ZERO] * len(args), {}
 
     return found, undo
