@@ -266,6 +266,41 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
                 z = y * x
             return z * z
     """),
+    "manager_made_inside": (X, """
+        import contextlib
+        def f(x):
+            a = [x, x * x, 1.0]
+            @contextlib.contextmanager
+            def guard(k):
+                try: yield a[k] * x
+                except ValueError: a[k] *= 2.0 * x
+                finally: a[2] += a[k]
+            for k in range(3):
+                with guard(k % 2) as y:
+                    a[k] = y * a[0]
+                    if k == 1: raise ValueError
+                    a[0] = a[0] * y
+            return sum(a) * a[1]
+    """),
+    "manager_made_inside_and_found_late": (X, """
+        from contextlib import contextmanager as manager
+        def f(x):
+            a = [x, x]
+            def scaled(k):
+                a[0] = a[0] * k
+                try: yield a[0] * x
+                finally: a[1] = a[0] * a[1]
+            @manager
+            def plain(k): yield k * x
+            managers = [manager(scaled), plain]
+            for make in managers:
+                try:
+                    with make(x) as y:
+                        a[0] = a[0] * y
+                        raise ValueError
+                except ValueError: a[0] = a[0] * a[1]
+            return a[0] * a[1]
+    """),
     "round_and_float": (X, """
         class R:
             def __init__(self, x): self.x = x; self.n = 0

@@ -204,6 +204,39 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
                 w = g(w)
             return np.sum(w * v)
     """),
+    "object_made_late_fills_a_list": (X, """
+        class M:
+            def __init__(self, k, a): self.k = k; self.a = a
+            def leave(self): self.a.append(self.k * self.k)
+        def f(x):
+            a = []
+            def make(k): return M(k, a)
+            m = [make][0](x)
+            m.leave()
+            return x * sum(a)
+    """),
+    "object_made_late_of_constants": (X, """
+        class M:
+            def __init__(self, a): self.a = a
+            def put(self, y): self.a[0] = y * y
+        def f(x):
+            a = [0.0]
+            def make(): return M(a)
+            m = [make][0]()
+            m.put(x)
+            return x * a[0]
+    """),
+    "generator_found_late_stores": (X, """
+        def f(x):
+            a = [0.0]
+            def gen(k):
+                yield k
+                a[0] = k * k
+            g = [gen][0](x)
+            y = next(g)
+            next(g, None)
+            return x * sum(a) + y
+    """),
 }  # fmt: skip
 
 
@@ -220,6 +253,7 @@ def test_forward_mode_and_second_derivatives_are_right_or_refused(name: str) -> 
     found = []
     for take, expected in (
         (lambda: ad.jvp(f, X, (1.0,))[1], first(1.5)),
+        (lambda: ad.linearize(f, *X)[1](1.0), first(1.5)),
         (lambda: ad.grad(first)(1.5), (first(1.5 + 1e-5) - first(1.5 - 1e-5)) / 2e-5),
     ):
         try:

@@ -991,6 +991,14 @@ def f(x):
     with m.frozen(x[0]) as same:
         e = same.energy(x)
     return e * m.energy(x)
+=== cm_inside | x = A
+import contextlib
+def f(x):
+    @contextlib.contextmanager
+    def scaled(k):
+        yield k * x
+    with scaled(2.0) as y:
+        return np.sum(y * x)
 === cm_no_as | x = A
 import contextlib
 STATE = [1.0]

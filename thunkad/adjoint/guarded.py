@@ -91,10 +91,14 @@ def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
     fw.tries.pop()
     orelse, second = fw.block(s.orelse)
     handler, caught = fw.block(s.handler)
+    error = s.error
+    if error is not None and error in fw.active:  # Python unbinds it after the handler; the reverse sweep may read it
+        error = fw.names.new(error)
+        handler.insert(0, n.Assign(s.error, n.Name(error), line=s.line))
     out += [n.Assign(saved, n.Const(None), line=s.line) for saved, _ in attempts]
     inside = walk.assigned(s.body)
     caught.steps[:0] = [replace(step, operands=_from_before(step, inside)) for _, step in attempts]
-    forward = n.Try(body, handler, orelse, s.types, s.error, None, shielded=True, line=s.line)
+    forward = n.Try(body, handler, orelse, s.types, error, None, shielded=True, line=s.line)
     out.append(forward)
     completed = Block([*first.steps, *second.steps])
     if completed.steps or caught.steps:

@@ -30,7 +30,7 @@ from thunkad.normal.guarded import MUTATING
 from thunkad.normal.lower_builder import CELL
 from thunkad.runtime.attributes import is_code
 from thunkad.runtime.memos import remembered
-from thunkad.runtime.suspended import Suspended
+from thunkad.runtime.suspended import Managed, Suspended
 from thunkad.source.names import lookup
 
 _MOST = 200  # functions and objects that are looked at
@@ -191,8 +191,10 @@ class _Search:
             if type(s) in (n.Store, n.Update) and type(s.target) is n.Attr:  # type: ignore[attr-defined]
                 self.set_names.add(s.target.name)  # type: ignore[attr-defined]
             for e in walk.parts(*walk.expressions(s)):
-                if type(e) is n.Closure and makes_generator(e.function):
-                    self.suspends = True
+                made = generator_made(e.function) if type(e) is n.Closure else None
+                if made is not None and issubclass(made, Managed):
+                    return True  # it changes as it is used, but nothing goes through it
+                self.suspends |= made is not None
                 if type(e) is n.Closure and (writes_given(e.function) or self.body(e.function, owner)):
                     return True
                 self.named(e, owner)
@@ -270,13 +272,17 @@ def _is_computed(args: tuple[n.Expr, ...]) -> bool:
     return len(args) == 2 and type(args[1]) is not n.Const
 
 
-def makes_generator(function: n.Function) -> bool:
-    """Whether a function made inside another one is a generator function, see :mod:`thunkad.normal.suspended`."""
-    return any(
-        type(s) is n.Assign and type(s.value) is n.Call and type(s.value.func) is n.Ref
-        and isinstance(s.value.func.value, type) and issubclass(s.value.func.value, Suspended)
-        for s in function.body
-    )  # fmt: skip
+def generator_made(function: n.Function) -> Any:
+    """The class of the generators that a function made inside another one returns, see :mod:`thunkad.normal.suspended`.
+
+    None if it is no generator function.
+    """
+    for s in function.body:
+        if type(s) is n.Assign and type(s.value) is n.Call and type(s.value.func) is n.Ref:
+            made = s.value.func.value
+            if isinstance(made, type) and issubclass(made, Suspended):
+                return made
+    return None
 
 
 def _raises_unseen(name: str, method: Any) -> bool:

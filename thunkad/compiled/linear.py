@@ -109,13 +109,13 @@ class LinearCalls:
                 first.check_value(found)
             return dot
 
+        watch = Watch({"args": args, "kwargs": kwargs} if self.forwarding.writes_late else {})
         if is_nested(fn):  # with the rules of this call, not with those that the function is pinned to
-            watch = Watch({"args": args, "kwargs": kwargs} if self.forwarding.writes_late else {})
             value = push.whole(fn, ZERO, args, (ZERO,) * len(args), kwargs, dict.fromkeys(kwargs, ZERO))[0]
-            if watch.changed() is not None:
-                raise NotSeparable("a derivative of a function that changes what it is given")
         else:
             value = fn(*args, **kwargs)
+        if watch.changed() is not None:
+            raise NotSeparable("a call that changes what it is given")
         if first is not None:
             first.gave(value)
         return list(value) if is_iterator(fn) else value, linear  # a list can be gone through in both halves

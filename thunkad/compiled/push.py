@@ -138,7 +138,7 @@ class Push:
                 return fn(*args, **kwargs), fn_dot  # of a number, which is its own copy
             if found is not None:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
-        if _still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn) and not self.finds_variables(fn):
+        if self.are_still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn) and not self.finds_variables(fn):
             return fn(*args, **kwargs), ZERO
         if is_operator_of_own(fn, args):
             special = self.operator(fn, args, arg_dots)
@@ -154,6 +154,10 @@ class Push:
         if decision is not None and decision.how == "alternative":
             return self.function(decision.entry.function, args, arg_dots, kwargs, kwarg_dots)
         return self.by_kind(fn, fn_dot, args, arg_dots, kwargs, kwarg_dots)
+
+    def are_still(self, dots: Any) -> bool:
+        """Whether nothing moves in what a callee is given."""
+        return _still(dots)
 
     def finds_variables(self, fn: Any) -> bool:
         """Whether what is called may use variables that have tangents."""
@@ -270,7 +274,7 @@ class Push:
         kinds = tuple(weaken(kind_of(v)) if isinstance(v, (*LISTS, dict)) and not v else kind_of(v) for v in values)
         filled = {p for p in names if isinstance(tangents.get(p), (list, dict))}  # or to be filled
         may = {p for p, k in zip(names, kinds) if may_have_tangent(k)} | filled
-        demand = tuple(p for p in names if p in may and not _still((tangents.get(p, ZERO),)))
+        demand = tuple(p for p in names if p in may and not self.are_still((tangents.get(p, ZERO),)))
         if lifted is None:
             shared = self.forwarding.variable_bundles(fn, kinds, 2)
             tangents |= {p: dot for p, (_, dot) in shared.items()}
@@ -342,6 +346,9 @@ class SharedPush(Push):
     def call(self, fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs, /, *args: Any, **kwargs: Any) -> Both:
         return super().call(fn, fn_dot, arg_dots, kwarg_dots, *args, **kwargs)
 
+    def are_still(self, dots: Any) -> bool:
+        return _still(dots, filled_later=True)
+
     def late(self) -> Push:
         return self.forwarding.world.late_now().forwarding.dispatch_shared  # type: ignore[no-any-return]
 
@@ -356,6 +363,7 @@ def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tan
     return Tangent(functools.partial, {"func": fn_dot, "args": arg_dots, "keywords": kwarg_dots})
 
 
-def _still(dots: Any) -> bool:
-    """Whether nothing moves."""
-    return all(isinstance(d, AbstractZero) or (isinstance(d, (tuple, list)) and _still(d)) for d in dots)
+def _still(dots: Any, filled_later: bool = False) -> bool:
+    """Whether nothing moves; ``filled_later``: a list in which nothing moves may be given to what keeps and fills it."""
+    containers = tuple if filled_later else (tuple, list)
+    return all(isinstance(d, AbstractZero) or (isinstance(d, containers) and _still(d, filled_later)) for d in dots)

@@ -281,7 +281,9 @@ class _Run:
                 self.change(v)
         for a in dispatched_writes(site):
             self.change(a)
-        late = () if self.resolved.function.generated or not foreseen(self.resolved, site) else operands
+        late: list[n.Expr] = []
+        if foreseen(self.resolved, site) and not self.resolved.function.generated:
+            late = [*operands, site.callee] if isinstance(site.callee, (n.Name, n.Attr)) else operands
         for x in (x for a in late for x in walk.names(a) if self.holds(x)):
             self.memory.change(x)
         if late or is_shared_dispatch(site):

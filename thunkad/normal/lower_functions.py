@@ -12,6 +12,7 @@ from thunkad.normal.lower_builder import Builder, Env, Slot, lowers
 from thunkad.normal.lower_comprehensions import comprehension, materialised, used_up
 from thunkad.normal.lower_expressions import plain_call
 from thunkad.normal.lower_targets import bind
+from thunkad.normal.managers import makes_manager
 from thunkad.normal.scope import Scope, bind_call, takes_all
 from thunkad.normal.suspended import LAZY
 from thunkad.normal.suspended_class import class_inside
@@ -58,6 +59,7 @@ def generator_maker(b: Builder, scope: Scope, name: str, captures: tuple[str, ..
         scope,
         b.scopes,
         {v.name: c in cells for v, c in zip(variables, captures)},  # type: ignore[arg-type]
+        makes_manager(b.source.function, scope),
     )
     b.line = node.lineno
     given = tuple(map(n.Name, (*scope.params, *captures)))
@@ -76,7 +78,8 @@ def _define(b: Builder, node: Any) -> None:
     if scope.inline:
         _keep_defaults(b, scope, node.name)
         return
-    decorators = [b.atom(d) for d in node.decorator_list]
+    kept = node.decorator_list[:-1] if makes_manager(b.source.function, scope) else node.decorator_list
+    decorators = [b.atom(d) for d in kept]
     value: n.Expr = _closure(b, scope, node.name)
     for decorator in reversed(decorators):
         value = n.Call(decorator, (b.temp(value),))

@@ -74,7 +74,9 @@ def refuse_cleaning(cls: Any, place: Any) -> None:
         )
 
 
-def class_inside(source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool]) -> type:
+def class_inside(
+    source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool], managed: bool = False
+) -> type:
     """The same for a generator function that is made inside the function of ``source``.
 
     ``captured``: the variables that it captures, and whether they live in cells; ``__init__`` takes them after all
@@ -82,8 +84,9 @@ def class_inside(source: Source, scope: Scope, scopes: Scopes, captured: dict[st
     """
     node = scope.node
     if not hasattr(node, "suspended"):
-        node.suspended = _made(source, scope, scopes, captured, node.name)
-        refuse_cleaning(node.suspended, source.place(node.lineno))
+        node.suspended = _made(source, scope, scopes, captured, node.name, managed)
+        if not managed:
+            refuse_cleaning(node.suspended, source.place(node.lineno))
         holding.add(source.function)
     return node.suspended  # type: ignore[no-any-return]
 
@@ -110,9 +113,12 @@ def _made(
         method.__defaults__ = (None,) * len(node.args.defaults) or None
         note_source(code, Source(node, source.filename, node.lineno, code.co_name, source._lines))
         members[code.co_name] = method
-    members |= {"__module__": fn.__module__, "__qualname__": name, "catches": suspension.catches}
-    closing = suspended.Closing if suspension.cleans_up else suspended.Suspended
-    return type(name, (suspended.Managed if managed else closing,), members)
+    members |= {"__module__": fn.__module__, "__qualname__": name}
+    if managed:
+        base = suspended.Catching if suspension.catches else suspended.Managed
+    else:
+        base = suspended.Closing if suspension.cleans_up else suspended.Suspended
+    return type(name, (base,), members)
 
 
 def compiled_inside(node: Any, filename: str, free: tuple[str, ...]) -> types.CodeType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.iterators import EXHAUSTED, drawn
 
 
@@ -111,12 +112,28 @@ class Managed(Suspended):
         return item
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+        if kind is not None:
+            self.at = 0
+        elif self.resumed(None) is not EXHAUSTED:
+            raise RuntimeError("generator didn't stop")
+        return False
+
+    def __call__(self, function: Any) -> Any:
+        raise UnsupportedSyntaxError(
+            f"the context manager {type(self).__name__} is used as a decorator, which is not differentiated",
+            hint="write a 'with' statement inside the function",
+        )
+
+
+class Catching(Managed):
+    """One that may deal with such an exception: it is raised where the generator is."""
+
+    catches = True
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
         if kind is None:
             if self.resumed(None) is not EXHAUSTED:
                 raise RuntimeError("generator didn't stop")
-            return False
-        if not self.catches:
-            self.at = 0
             return False
         try:
             item = self.resumed(Thrown(error))
@@ -127,6 +144,38 @@ class Managed(Suspended):
         if item is not EXHAUSTED:
             raise RuntimeError("generator didn't stop after throw()")
         return True
+
+
+class ManagedBy:
+    """A context manager made of a generator that others may use, too: nothing is to be done when that is left."""
+
+    def __init__(self, it: Any) -> None:
+        self.it = it
+
+    def __enter__(self) -> Any:
+        item = drawn(self.it)
+        if item is EXHAUSTED:
+            raise RuntimeError("generator didn't yield")
+        return item
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+        if kind is None and drawn(self.it) is not EXHAUSTED:
+            raise RuntimeError("generator didn't stop")
+        return False
+
+
+def managed(it: Any) -> Any:
+    """The context manager of a generator."""
+    return it if isinstance(it, Managed) else ManagedBy(it)
+
+
+def managing(function: Any) -> Any:
+    """``contextlib.contextmanager`` inside differentiated code."""
+
+    def manager(*args: Any, **kwargs: Any) -> Any:
+        return managed(function(*args, **kwargs))
+
+    return manager
 
 
 def resumed(it: Suspended) -> Any:

@@ -14,12 +14,8 @@ from thunkad.runtime import heaps
 from thunkad.runtime.attributes import has_items, has_own, is_iterated, own_names
 from thunkad.runtime.chosen import implementation
 from thunkad.runtime.memos import remembered, remembering
+from thunkad.runtime.suspended import managing
 
-refuse(
-    "what it makes of a function inside of the function that is differentiated is not followed; "
-    "write the context manager at module level, and pass what it needs",
-    contextlib.contextmanager,
-)
 refuse("write nested 'with' statements", contextlib.ExitStack)
 non_differentiable(implementation, has_items, has_own, is_iterated, own_names, operator.itemgetter, operator.attrgetter)
 alternative(heapq.heappush)(heaps.pushed)
@@ -27,6 +23,7 @@ alternative(heapq.heappop)(heaps.popped)
 alternative(heapq.heapreplace)(heaps.replaced)
 alternative(heapq.heappushpop)(heaps.pushed_and_popped)
 alternative(heapq.heapify)(heaps.made)
+alternative(contextlib.contextmanager)(managing)
 alternative(functools.cache)(remembered)
 alternative(functools.lru_cache)(remembering)
 alternative(functools.lru_cache, types=(types.FunctionType,))(remembered)
