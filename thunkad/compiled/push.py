@@ -138,7 +138,8 @@ class Push:
                 return fn(*args, **kwargs), fn_dot  # of a number, which is its own copy
             if found is not None:
                 return self.whole(found, ZERO, (owner, *args), (fn_dot, *arg_dots), kwargs, kwarg_dots)
-        if self.are_still((fn_dot, *arg_dots, *kwarg_dots.values())) and not is_nested(fn) and not self.finds_variables(fn):
+        still = self.are_still((fn_dot, *arg_dots, *kwarg_dots.values()))
+        if still and not is_nested(fn) and not self.finds_variables(fn):
             return fn(*args, **kwargs), ZERO
         if is_operator_of_own(fn, args):
             special = self.operator(fn, args, arg_dots)
@@ -364,6 +365,6 @@ def partial_dot(fn: Any, fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Tan
 
 
 def _still(dots: Any, filled_later: bool = False) -> bool:
-    """Whether nothing moves; ``filled_later``: a list in which nothing moves may be given to what keeps and fills it."""
+    """Whether nothing moves; ``filled_later``: a list in which nothing moves may be kept, and filled, by the callee."""
     containers = tuple if filled_later else (tuple, list)
     return all(isinstance(d, AbstractZero) or (isinstance(d, containers) and _still(d, filled_later)) for d in dots)
