@@ -114,6 +114,7 @@ def _made(
         note_source(code, Source(node, source.filename, node.lineno, code.co_name, source._lines))
         members[code.co_name] = method
     members |= {"__module__": fn.__module__, "__qualname__": name}
+    base: type[suspended.Suspended]
     if managed:
         base = suspended.Catching if suspension.catches else suspended.Managed
     else:

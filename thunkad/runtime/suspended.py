@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, Literal
 
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.iterators import EXHAUSTED, drawn
@@ -111,7 +111,7 @@ class Managed(Suspended):
             raise RuntimeError("generator didn't yield")
         return item
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:  # type: ignore[exit-return]
         if kind is not None:
             self.at = 0
         elif self.resumed(None) is not EXHAUSTED:
@@ -158,7 +158,7 @@ class ManagedBy:
             raise RuntimeError("generator didn't yield")
         return item
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Literal[False]:
         if kind is None and drawn(self.it) is not EXHAUSTED:
             raise RuntimeError("generator didn't stop")
         return False
