@@ -21,7 +21,7 @@ from thunkad.derived import (
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.runtime.replays import handed_over
 from thunkad.runtime.shadows import keep
-from thunkad.runtime.watching import Watch, WatchCopies, separate, watch_copies
+from thunkad.runtime.watching import Watch, WatchCopies, refuse_shared, separate, watch_copies, watch_shared
 from thunkad.tangents import NoTangent
 
 
@@ -116,7 +116,17 @@ def _(x, fn):
     return y, pullback
 
 
-non_differentiable(Watch, Watch.check, WatchCopies.check, watch_copies, handed_over, Surroundings, Surroundings.check)
+non_differentiable(
+    Watch,
+    Watch.check,
+    WatchCopies.check,
+    watch_copies,
+    watch_shared,
+    refuse_shared,
+    handed_over,
+    Surroundings,
+    Surroundings.check,
+)
 
 
 @frule(separate)

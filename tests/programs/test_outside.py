@@ -38,6 +38,12 @@ REFUSED = {
     "property": ("c.x", "class C:\n @property\n def sq(self): return self.x * self.x\nc = C()\nc.x = 2.0\ndef f(x):\n c.x = x\n return c.sq * x"),
     "cached_property": ("c", "from functools import cached_property\nclass C:\n @cached_property\n def sq(self): return self.x * self.x\nc = C()\nc.x = 2.0\ndef f(x):\n c.x = x\n return c.sq * x"),
     "getattr_and_setattr": ("s.", "class S: x = v = None\ns = S()\ndef f(x):\n if getattr(s, 'x') != x:\n  setattr(s, 'x', x)\n  setattr(s, 'v', x * x)\n return getattr(s, 'v') * x"),
+    "one_list_in_two_objects": ("a.d", "class P: pass\na, b = P(), P()\na.d = b.d = [0.0]\ndef g(a, x): a.d[0] = x * x\ndef f(x):\n g(a, x)\n return b.d[0] * x"),
+    "one_dictionary_in_two_objects": ("a.v", "class P: pass\na, b = P(), P()\nb.__dict__ = a.__dict__\ndef f(x):\n a.v = x * x\n return b.v * x"),
+    "array_and_view": ("A", "A = np.zeros((2, 2))\nL = {'b': A.ravel()[1:]}\ndef f(x):\n A[0, 1] = x * x\n return L['b'][0] * x"),
+    "variables_as_a_dict": ("D", "D, K = globals(), 1.0\ndef f(x):\n D['K'] = x * x\n return K * x"),
+    "variable_and_dict": ("K", "D, K = globals(), 1.0\ndef f(x):\n global K\n K = x * x\n return D['K'] * x"),
+    "attribute_by_its_dictionary": ("s.v", "class S: pass\ns = S()\ndef f(x):\n s.__dict__.update(v=x * x)\n vars(s)['v'] = s.v\n return s.v * x"),
 }  # fmt: skip
 
 
@@ -62,6 +68,7 @@ FINE: dict[str, tuple[tuple[Any, ...], str]] = {
     "memo_of_the_call": ((1.5,), "def h(n, x, memo):\n if n not in memo: memo[n] = x if n < 2 else h(n - 1, x, memo) * x\n return memo[n]\ndef f(x): return h(4, x, {})"),
     "cached_method": ((1.5,), "from functools import lru_cache\nclass C:\n @lru_cache(None)\n def sq(self, x): return x * x\nc = C()\ndef f(x): return c.sq(x) * x"),
     "cached_property": ((1.5,), "from functools import cached_property\nclass C:\n def __init__(self, x): self.x = x\n @cached_property\n def sq(self): return self.x * self.x\ndef f(x):\n c = C(x)\n return c.sq * c.sq * x"),
+    "copies": ((1.5,), "A, L, D = np.ones(3), [[1.0], 2.0], {'a': 1.0}\ndef f(x):\n a, b, c, l, d = A.copy(), np.array(A), A[[0, 1]], L[:], dict(D)\n a[0] = b[0] = c[0] = l[1] = d['a'] = x * x\n l.append(x)\n return (a[0] * A[1] + b[0] * c[0]) * L[1] * d['a'] * D['a'] + l[2]"),
     "cached": ((1.5,), "from functools import cache\n@cache\ndef h(a): return a * a\ndef f(x): return h(x) * x"),
 }  # fmt: skip
 
@@ -128,3 +135,43 @@ def test_what_is_put_there_before_it_is_read_is_no_memo() -> None:
     f = Program(text, ()).build()
     for _ in range(3):
         assert np.isclose(ad.grad(f)(1.5), 6 * 1.5**5)
+
+
+SHARE = "class S:\n kept = {}\n def __init__(self): self.__dict__ = self.kept\nclass N:\n kept = {}\n def __new__(cls):\n  made = object.__new__(cls)\n  made.__dict__ = cls.kept\n  return made\n"
+
+
+@pytest.mark.parametrize("cls", "SN")
+def test_objects_of_a_class_that_share_their_attributes(cls: str) -> None:
+    f = Program(f"{SHARE}def f(x):\n a = {cls}()\n a.v = x * x\n return {cls}().v * x", ()).build()
+    for take in (lambda: ad.jvp(f, (1.5,), (1.0,)), lambda: ad.linearize(f, 1.5)[1](1.0)):
+        with pytest.raises(ad.UnsupportedSyntaxError, match="another dictionary"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            take()
+    with pytest.raises((ad.UnsupportedSyntaxError, ad.KeptValueWarning), match="another dictionary|another name"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ad.grad(f)(1.5)
+
+
+def test_attributes_that_are_items() -> None:
+    text = "class D(dict):\n def __init__(self): self.__dict__ = self\ndef f(x):\n d = D()\n d.v = x * x\n d['w'] = d['v'] * x\n del d.v\n return d.w * x"
+    f = Program(text, ()).build()
+    assert np.isclose(ad.jvp(f, (1.5,), (1.0,))[1], 13.5) and np.isclose(ad.linearize(f, 1.5)[1](1.0), 13.5)
+
+
+def test_arguments_that_share_memory_which_is_changed() -> None:
+    text = "A = np.zeros(3)\ndef f(a, b, x):\n a[0] = x * x\n return b[0] * x\ndef g(a, x):\n A[0] = x * x\n return a[0] * x"
+    f = Program(text, ()).build()
+    g = f.__globals__["g"]
+    a = np.zeros(3)
+    for one, two in ((a, a[:2]), (a[:1], a), ([0.0],) * 2):
+        for take in (ad.grad, ad.value_and_grad, ad.jacobian):
+            with pytest.raises(ad.ArgumentError, match="share"):
+                take(f, argnums=2)(one, two, 1.5)
+        with pytest.raises(ad.ArgumentError, match="share"):
+            ad.jvp(lambda x, one=one, two=two: ad.grad(f, argnums=2)(one, two, x), (1.5,), (1.0,))
+        with pytest.raises(ad.ArgumentError, match="share"):
+            ad.jvp(f, (one, two, 1.5), (one, two, 1.0))
+    with pytest.raises(ad.ArgumentError, match="shares memory with A"):
+        ad.grad(g, argnums=1)(f.__globals__["A"][:2], 1.5)
+    assert np.isclose(ad.grad(f, argnums=2)(a[::2], a[1::2] + 1.0, 1.5), 1.0)

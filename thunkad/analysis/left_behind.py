@@ -71,7 +71,8 @@ class _Noting:
 
     def effect(self, fn: Any, *args: n.Expr, where: n.Expr | None = None) -> n.Stmt:
         if where is not None:
-            args = *args, n.Const(self.label(where))
+            constant = self.varied.isdisjoint(walk.names(args[-1]))
+            args = *args, n.Const(self.label(where)), *((n.Const(True),) if constant else ())
         made = n.Effect(n.Call(n.Ref(fn.__name__, fn), args), line=self.line)
         kinds = tuple(map(self.resolved.kind, args))
         self.sites[id(made)] = Site("constant", fn, args=args, kinds=kinds, result=Known(None))

@@ -8,7 +8,6 @@ is not known here they are calls of ``getattr`` and ``setattr``, which are decid
 from __future__ import annotations
 
 import builtins
-import types
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -51,6 +50,7 @@ class _Plain:
         writes = Counter(w for s in everything for w in walk.writes(s))
         writes.update({*function.captures, *(p.name for p in function.params)})
         self.once = {x for x, count in writes.items() if count == 1}
+        self.assigned = {s.name for s in everything if type(s) is n.SetGlobal}
         self.names = Names(walk.taken_names(function))
         self.texts: dict[str, str] = {}  # names of texts that are put together
         self.dicts: dict[str, n.Name | n.Global] = {}  # names of the dictionaries of attributes of what is bound once
@@ -85,6 +85,12 @@ class _Plain:
         if walk.blocks(s):
             return [walk.map_blocks(s, self.block)]
         t = type(s)
+        if t in (n.Assign, n.Effect) and type(s.value) is n.Call and self.is_dictionary(s.value.func):
+            func: Any = s.value.func
+            held = n.Assign(self.names.new("attributes"), func.value, line=s.line)
+            self.dicts[held.target] = func.value.value
+            func = n.Attr(n.Name(held.target), func.name)
+            return [held, *self.statement(replace(s, value=replace(s.value, func=func)))]
         if t is n.Assign:
             return self.read(s)
         if t is n.Effect and type(s.value) is n.Call:
@@ -140,13 +146,13 @@ class _Plain:
             self.behind[s.target] = e.args[1]  # type: ignore[assignment]
             return [s]
         called = self.value_of(e.func) if type(e) is n.Call and type(e.func) is n.Global and not e.kwargs else None
-        if called is builtins.vars and len(e.args) == 1 and (type(e.args[0]) is n.Name or self.is_module(e.args[0])):
+        if called is builtins.vars and len(e.args) == 1 and (type(e.args[0]) is n.Name or self.is_object(e.args[0])):
             s = replace(s, value=n.Attr(e.args[0], "__dict__"))
         elif called is builtins.getattr and len(e.args) in (2, 3):
             return self.getting(s, *e.args)
         e = s.value
         if type(e) is n.Attr and e.name == "__dict__":
-            if (type(e.value) is n.Name and e.value.id in self.once) or self.is_module(e.value):
+            if (type(e.value) is n.Name and e.value.id in self.once) or self.is_object(e.value):
                 if s.target in self.once:
                     self.dicts[s.target] = e.value  # type: ignore[assignment]
                 return [s]
@@ -177,8 +183,20 @@ class _Plain:
         call = n.Call(n.Ref("own_dict", own_dict), (self.dicts[name],))
         return n.Assign(self.names.new("attributes"), call, line=line)
 
-    def is_module(self, e: n.Expr) -> bool:
-        return type(e) is n.Global and isinstance(self.value_of(e), types.ModuleType)
+    def is_outside(self, e: n.Expr) -> bool:
+        """Whether this is something from outside, under a name that ``function`` does not bind."""
+        return type(e) is n.Global and e.id not in self.assigned and self.value_of(e) is not None
+
+    def is_dictionary(self, e: n.Expr) -> bool:
+        """Whether ``e`` is a method of the dictionary of attributes of an object."""
+        chain: Any = e.value if type(e) is n.Attr else None
+        if type(chain) is not n.Attr or chain.name != "__dict__":
+            return False
+        return self.is_object(chain.value) or (type(chain.value) is n.Name and chain.value.id in self.once)
+
+    def is_object(self, e: n.Expr) -> bool:
+        """Whether this is an object from outside whose dictionary of attributes is one like any other."""
+        return self.is_outside(e) and isinstance(getattr(self.value_of(e), "__dict__", None), dict)
 
     def has(self, s: n.Assign, e: n.Compare) -> list[n.Stmt]:
         """``name in x.__dict__``"""
@@ -190,7 +208,7 @@ class _Plain:
 
     def getting(self, s: n.Assign, x: n.Expr, key: n.Expr, default: n.Expr | None = None) -> list[n.Stmt]:
         name = self.value_of(key)
-        if not isinstance(name, str) or not name.isidentifier() or not (type(x) is n.Name or self.is_module(x)):
+        if not isinstance(name, str) or not name.isidentifier() or not (type(x) is n.Name or self.is_outside(x)):
             return [s]
         plain = replace(s, value=n.Attr(x, name))
         if default is None:
@@ -214,7 +232,7 @@ class _Plain:
         name = self.value_of(e.args[1])
         if not isinstance(name, str) or not name.isidentifier():
             return None
-        if type(e.args[0]) is not n.Name and not self.is_module(e.args[0]):
+        if type(e.args[0]) is not n.Name and not self.is_outside(e.args[0]):
             return None
         return n.Attr(e.args[0], name), e.args[2], by_object
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from thunkad.analysis.activity import varied_names
 from thunkad.analysis.aliases import VIEWS, has_memory
+from thunkad.analysis.outside_spots import Memory, Spot, attribute
 from thunkad.analysis.shared_attributes import imported_module
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.special import Super
@@ -25,7 +26,7 @@ from thunkad.analysis.writing import MUTATING_METHODS, first_is_written, is_nump
 from thunkad.errors import Place
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Instance, Known, Num, Unknown
+from thunkad.kinds.lattice import Instance, Known, Mapping, Num, Sequence, Tuple, Unknown
 from thunkad.kinds.variables import is_shared
 from thunkad.records import field, record
 from thunkad.runtime.variables import Variable
@@ -36,32 +37,13 @@ _IMMUTABLE = (
     frozenset, range, slice,
 )  # fmt: skip
 _CODE = (types.FunctionType, type)
+_CONTAINERS = (Tuple, Sequence, Mapping)
 _READ_TOO = frozenset(("pop", "popitem", "setdefault"))
-
-
-@record(frozen=True)
-class Spot:
-    """A parameter (by name), or what is outside: an object (by identity) or a variable of a module."""
-
-    where: str  # 'parameter', 'object' or 'variable'
-    key: Any
-    label: str = field(compare=False)
-    attribute: str | None = None
-    code: bool = field(default=False, compare=False)  # a function or class, of which only attributes are written
-
-    def at(self, name: str) -> Spot:
-        if self.attribute is not None:
-            return self
-        return Spot(self.where, self.key, f"{self.label}.{name}", name)
-
-    def meets(self, other: Spot) -> bool:
-        whole = self.attribute is None or other.attribute is None or self.attribute == other.attribute
-        return self.where == other.where and self.key == other.key and whole
 
 
 @record
 class Traffic:
-    """``writes`` and ``reads``: spot → the function that does it, and where.
+    """``writes`` and ``reads``: spot → the function that does it, and where.  Variables that are shared are followed.
 
     ``overwrites``: arrays that are written in place, with whatever values, of parameters and those that are captured.
     """
@@ -74,11 +56,13 @@ class Traffic:
 
     def clash(self) -> tuple[Spot, Place, Place] | None:
         """Something outside that is written and read: what, and where."""
-        for spot, (writer, place) in self.writes.items():
-            if spot.where == "parameter":
-                continue
-            for other, (reader, there) in self.reads.items():
-                if spot.meets(other) and not (spot.where == "variable" and writer is reader):
+        written = [(spot, Memory(spot, False), *by) for spot, by in self.writes.items() if spot.where != "parameter"]
+        for other, (reader, there) in self.reads.items() if written else ():
+            memory = Memory(other, True)
+            for spot, touched, writer, place in written:
+                own = spot.where == other.where == "variable" and writer is reader
+                own = own or (spot.where == "shared" and spot.key == other.key)
+                if not own and (spot.meets(other) or touched.meets(memory)):
                     return spot, place, there
         return None
 
@@ -118,7 +102,6 @@ class _Scan:
         self.varied = varied_names(resolved, wanted)
         self.found = Traffic()
         self.line = resolved.function.line
-        self.objects: dict[int, Any] = {}
         self.imported: dict[str, Any] = {}  # modules that the function itself imports, by their names in it
         self.held: dict[str, set[Spot]] = {}  # what the items of a display lead to
         function = resolved.function
@@ -139,7 +122,7 @@ class _Scan:
             return self.object(e.value, e.name)
         if t is n.Attr and self.is_variable(e):  # what is in it
             cls = self.resolved.kind(e.value).cls
-            return {Spot("object", id(cls), cls.label)}
+            return {Spot("object", id(cls), cls.label, held=cls)}
         if t is n.Attr:
             if type(e.value) in (n.Global, n.Ref) or (type(e.value) is n.Name and e.value.id in self.imported):
                 owner = self.imported[e.value.id] if type(e.value) is n.Name else self.value(e.value)
@@ -193,8 +176,7 @@ class _Scan:
             return set().union(*(self.object(v, label) for v in value))
         if isinstance(value, _IMMUTABLE):
             return set()
-        self.objects[id(value)] = value
-        return {Spot("object", id(value), label, code=isinstance(value, _CODE))}
+        return {Spot("object", id(value), label, code=isinstance(value, _CODE), held=value)}
 
     def link(self, s: n.Stmt) -> None:
         t = type(s)
@@ -207,6 +189,10 @@ class _Scan:
         elif t is n.For:
             targets, e = (s.target,), s.iter
         else:
+            return
+        copied = self.copied(s)
+        if copied is not None:
+            self.hold(targets[0], self.inside(copied) | self.of(copied))
             return
         found = self.result_of(e, self.resolved.sites.get(id(s)))
         if type(e) is n.Name and t is n.Assign:
@@ -221,6 +207,27 @@ class _Scan:
         for target in targets:
             if found and (has_memory(self.resolved.kind(n.Name(target))) or type(e) is not n.Index):
                 self.spots.setdefault(target, set()).update(found)
+
+    def copied(self, s: n.Stmt) -> n.Expr | None:
+        """What ``s`` makes a copy of: new memory, in which a container may hold what the old one does."""
+        e, site = getattr(s, "value", None), self.resolved.sites.get(id(s))
+        if type(s) is not n.Assign:
+            return None
+        if type(e) is n.Index:
+            whole, index = self.resolved.kind(e.value), self.resolved.kind(e.index)
+            known = self.value(e.value) if type(e.value) in (n.Global, n.Ref) else None
+            if isinstance(whole, Num) or type(known) is np.ndarray:  # several elements are copied, a slice is a view
+                several = isinstance(index, Sequence) or (isinstance(index, Num) and bool(index.ndim))
+            else:
+                whole_list = isinstance(whole, _CONTAINERS) or type(known) in (list, tuple)
+                several = whole_list and type(e.index) is n.Slice
+            return e.value if several else None
+        if type(e) is not n.Call or site is None or site.kwargs or self.looked_into(site):
+            return None
+        new = any(site.callee is fn for fn in (list, dict, tuple, set, frozenset, sorted))
+        if not new and isinstance(self.resolved.kind(n.Name(s.target)), (Num, *_CONTAINERS)):
+            new = getattr(site.callee, "__name__", "") in ("copy", "array", "astype")
+        return site.args[0] if new and site.args else None
 
     def module(self, s: n.Assign) -> None:
         """Note the module that ``s`` imports, or takes from another one."""
@@ -264,7 +271,9 @@ class _Scan:
         if spot.where != "parameter":
             return {spot}
         given = places.get(spot.key, set())
-        return given if spot.attribute is None else {g.at(spot.attribute) for g in given}
+        for name in spot.path:
+            given = {g.at(name) for g in given}
+        return {g.setting() for g in given} if spot.itself else given
 
     # ------------------------------------------------------------ reading and writing
 
@@ -277,13 +286,13 @@ class _Scan:
 
     def read_one(self, e: n.Expr) -> None:
         for spot in self.of(e):
-            if not (spot.code and spot.attribute is None):
+            if not (spot.code and not spot.path):
                 self.found.reads.setdefault(spot, self.here())
 
         if type(e) is n.Attr and isinstance(self.in_class(e), (int, float, complex, np.generic)):
             for cls in self.classes(e.value):
                 if e.name in cls.__dict__:
-                    self.found.reads.setdefault(Spot("object", id(cls), cls.__name__).at(e.name), self.here())
+                    self.found.reads.setdefault(Spot("object", id(cls), cls.__name__, held=cls).at(e.name), self.here())
 
     def classes(self, e: n.Expr) -> tuple[type, ...]:
         """The classes in which an attribute of ``e`` is looked for."""
@@ -294,10 +303,11 @@ class _Scan:
     def here(self) -> tuple[Any, Place]:
         return self.resolved.owner, self.resolved.place(self.line)
 
-    def write(self, target: n.Expr, *values: n.Expr) -> None:
+    def write(self, target: n.Expr, *values: n.Expr, itself: bool = False) -> None:
         if self.is_varied(*values):
             for spot in self.of(target):
-                if spot.where != "variable" and not (spot.code and spot.attribute is None):
+                spot = spot.setting() if itself else spot
+                if spot.where != "variable" and not (spot.code and not spot.path):
                     self.found.writes.setdefault(spot, self.here())
 
         if type(target) is not n.Attr and isinstance(self.resolved.kind(target), (Num, Unknown)):
@@ -308,8 +318,8 @@ class _Scan:
         """``target`` is changed by an operator in place: so is the array that it holds."""
         key = target.index.value if type(target) is n.Index and type(target.index) is n.Const else None
         for spot in self.of(target):
-            held = self.objects.get(spot.key)
-            if spot.attribute is None and isinstance(held, (dict, list)) and key is not None:
+            held = spot.held
+            if not spot.path and isinstance(held, (dict, list)) and key is not None:
                 with contextlib.suppress(LookupError, TypeError):
                     for inner in self.object(held[key], f"{spot.label}[{key!r}]"):
                         self.overwrite(inner, self.here())
@@ -321,10 +331,9 @@ class _Scan:
             self.found.overwrites.setdefault(spot, there)
 
     def is_captured(self, spot: Spot) -> bool:
-        value = self.objects.get(spot.key)
-        if spot.attribute is not None:
-            static = inspect.getattr_static(value, spot.attribute, None)
-            value = getattr(value, spot.attribute, None) if inspect.ismemberdescriptor(static) else static
+        value = spot.held
+        for name in spot.path:
+            value = attribute(value, name)
         return self.resolved.captured is not None and self.resolved.captured.overlaps(value)
 
     def statement(self, s: n.Stmt) -> None:
@@ -337,12 +346,14 @@ class _Scan:
         elif t in (n.Store, n.Update) and self.is_variable(s.target):
             self.read(s.value)
             if self.is_varied(s.value):
-                self.found.variables.add(self.resolved.kind(s.target.value).cls)  # type: ignore[union-attr]
+                cls = self.resolved.kind(s.target.value).cls  # type: ignore[union-attr]
+                self.found.variables.add(cls)
+                self.found.writes.setdefault(Spot("shared", id(cls), cls.label, held=cls), self.here())
         elif t in (n.Store, n.Update):
             self.method(self.resolved.sites.get(id(s)))
             self.read(s.value)
             target = s.target if type(s.target) is n.Attr else s.target.value
-            self.write(target, s.value)
+            self.write(target, s.value, itself=t is n.Store and type(s.target) is n.Attr)
             if t is n.Update:
                 self.update(s.target)
         elif t is n.Append:
@@ -356,6 +367,9 @@ class _Scan:
         t = type(e)
         if t is not n.Call:
             self.method(site)
+        copied = self.copied(s)
+        if copied is not None:
+            self.read(copied)
         if t is n.Binary:
             self.read(e.left, e.right)
         elif t is n.Inplace:

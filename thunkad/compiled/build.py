@@ -16,6 +16,7 @@ from thunkad.compiled.both import three_parts
 from thunkad.compiled.derivation import Derivation, tangent_kind
 from thunkad.compiled.finish import finished
 from thunkad.compiled.load import Slot
+from thunkad.compiled.sharing import Check, checking, sharing_check
 from thunkad.compiled.target import library_call, own_call
 from thunkad.compiled.world import World
 from thunkad.errors import UnsupportedSyntaxError
@@ -29,6 +30,8 @@ from thunkad.pipeline import reached
 from thunkad.records import field, record, replace
 from thunkad.runtime.left_behind import beginning
 from thunkad.runtime.marks import derivative_of
+
+_ON_COPIES = ("linearize", "both", "rows")  # products whose code is given copies of the arguments
 
 
 @record(frozen=True)
@@ -66,6 +69,7 @@ class Specialization:
     second: n.Function | None = None  # that of ``linearize``, the reverse half of 'rows'
     owner: Any = None
     reverse: Callable[..., Any] | None = None  # where there is a pullback too, see :mod:`thunkad.compiled.both`
+    check: Check | None = None  # looks at the arguments, of which the code is given copies
     many: Callable[..., Any] | None = None  # ``second`` for a stack of tangents, compiled when it is first asked for
 
     def in_lanes(self) -> Callable[..., Any]:
@@ -162,7 +166,8 @@ def build_both(fn: Any, world: World, key: Key) -> Specialization:
     parts = three_parts(world, resolved, key.kinds, key.wanted, names_outside(resolved))
     call, linear, reverse = world.load(parts, [Slot(part.name, part) for part in parts], resolved.owner)
     call = begun(call, resolved, world, key)
-    return Specialization(call, parts[0], key, world, linear, parts[1], resolved.owner, reverse=reverse)
+    check = sharing_check(resolved, key.wanted, world.outside)
+    return Specialization(call, parts[0], key, world, linear, parts[1], resolved.owner, reverse=reverse, check=check)
 
 
 def noted(resolved: Resolved, world: World, key: Key) -> Resolved:
@@ -176,10 +181,14 @@ def noted(resolved: Resolved, world: World, key: Key) -> Resolved:
 
 
 def begun(call: Callable[..., Any], resolved: Resolved, world: World, key: Key) -> Callable[..., Any]:
-    """``call`` as one that tells what it leaves behind from what earlier ones have, where the program needs that.
+    """``call`` as one that refuses arguments which share memory that is changed, where there may be such.
 
-    What is in the arguments that are differentiated, and in containers that the user passes, is given anew.
+    Where the program needs it, it also tells what it leaves behind from what earlier calls have.  What is in the
+    arguments that are differentiated, and in containers that the user passes, is given anew.
     """
+    check = None if key.product in _ON_COPIES else sharing_check(resolved, key.wanted, world.outside)
+    if check is not None:
+        call = checking(call, check)
     if not world.keeps:
         return call
     kinds = enumerate(zip(resolved.function.params, key.kinds))
@@ -199,7 +208,8 @@ def build_rows(fn: Any, world: World, key: Key) -> Specialization:
         raise NotSeparable("shadows go by the identity of memory")
     halves = [forward, reverse]
     call, back = world.load(halves, [Slot(half.name, half) for half in halves], resolved.owner)
-    return Specialization(call, forward, key, world, None, reverse, resolved.owner, reverse=back)
+    check = sharing_check(resolved, key.wanted, world.outside)
+    return Specialization(call, forward, key, world, None, reverse, resolved.owner, reverse=back, check=check)
 
 
 def whole(function: n.Function, world: World, kinds: tuple[Kind, ...]) -> tuple[n.Function, Any]:
@@ -234,7 +244,9 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
         objects = tuple(p.name for p, k in zip(resolved.function.params, key.kinds) if not isinstance(k, Num))
         both = halves(*names, resolved, key.wanted, forwarding, world.is_pure, public=True, volatile=objects)
         call, linear = world.load(list(both), list(map(Slot, names, both)), owner)
-        return Specialization(begun(call, resolved, world, key), both[0], key, world, linear, both[1], owner)
+        check = sharing_check(resolved, key.wanted, world.outside)
+        call = begun(call, resolved, world, key)
+        return Specialization(call, both[0], key, world, linear, both[1], owner, check=check)
     name = f"{resolved.function.name}_jvp"
     only_tangent = key.product == "tangent"
     function = pushforward(name, resolved, key.wanted, forwarding, world.is_pure, True, only_tangent=only_tangent)
@@ -245,7 +257,8 @@ def build_jvp(fn: Any, world: World, key: Key) -> Specialization:
         function, owner = made.function, made.owner
         function = finished(world, function, owner, dict(zip((p.name for p in function.params), kinds)))
     (call,) = world.load([function], [Slot(name, function)], owner)
-    return Specialization(begun(call, resolved, world, key), function, key, world)
+    check = sharing_check(resolved, key.wanted, world.outside)
+    return Specialization(begun(call, resolved, world, key), function, key, world, check=check)
 
 
 def kinds_of_parameters(function: n.Function, key: Key) -> dict[str, Kind]:

@@ -78,8 +78,9 @@ class Derivations:
             refuse_replay(self.world, d, kinds)
         pair = self.world.pair_for(d.target, d.owner, kinds, demand)
         refuse_surrogates(self.world)
-        changed = self.changed(d, kinds) if pair.written or pair.shadowed else ()
-        return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed, changed)
+        written = self.changed(d, kinds)
+        apart = self.surely_written(d, kinds, demand) if len(written) > 0 else frozenset()
+        return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed, written, apart)
 
     def changed(self, d: Derivation, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
         """The parameters that the target seems to change in place, so that others may see it."""
@@ -88,6 +89,13 @@ class Derivations:
             return self.changed(d.target, kinds)
         found = aliases_of(self.world.analysis_of(d.target, d.owner, kinds)).changed
         return tuple(p for p, kind in zip(d.params, kinds) if p in found and has_memory(kind))
+
+    def surely_written(self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...]) -> frozenset[str]:
+        """Those into which the text of the target puts differentiated values."""
+        if isinstance(d.target, Derivation):
+            return self.surely_written(d.target, kinds[: len(d.target.params)], demand)
+        found = self.world.outside.of(self.world.analysis_of(d.target, d.owner, kinds), frozenset(demand))
+        return frozenset(spot.key for spot in found.writes if spot.where == "parameter")
 
     def dual(
         self, d: Derivation, kinds: tuple[Kind, ...], seed_kind: Kind, demand: tuple[str, ...], moving: tuple[str, ...]

@@ -84,7 +84,7 @@ def once(
 
     ``otherwise``: else a map that runs the function each time.
     """
-    primals = tuple(map(snapshot, primals))  # the map stays at the point that it was made at
+    given, primals = primals, tuple(map(snapshot, primals))  # the map stays at the point that it was made at
     call = entry.open_call(f, primals, {})
     own = {id(x) for x in primals}
     call = replace(call, values=tuple(v if id(v) in own else snapshot(v) for v in call.values))
@@ -100,12 +100,13 @@ def once(
     try:
         specialization, _ = entry.specialize(call, "linearize", [(name, None) for name in wanted], False, False, kinds)
     except NotSeparable:
-        return again(call, primals, wanted) if otherwise else None
+        return again(call, primals, wanted, given) if otherwise else None
+    check_given(specialization, call, primals, given)
     run = entry.Run(specialization)
     try:
         value, saved = run.first(tuple(map(snapshot, call.values)))  # which it may change
     except NotSeparable:
-        return again(call, primals, wanted)
+        return again(call, primals, wanted, given)
     check_result(value, "linearize")
     return value, linear_map(call, run, primals, wanted, value, saved)
 
@@ -115,8 +116,8 @@ def both(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ..
 
     None if that can't be.
     """
-    primals = tuple(map(snapshot, primals))
-    begun = begin(f, "both", primals, numbers)
+    given, primals = primals, tuple(map(snapshot, primals))
+    begun = begin(f, "both", primals, numbers, given)
     if begun is None:
         return None
     call, wanted, run = begun
@@ -130,7 +131,7 @@ def rows(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ..
 
     None if that can't be.
     """
-    begun = begin(f, "rows", primals, numbers)
+    begun = begin(f, "rows", primals, numbers, primals)
     if begun is None:
         return None
     call, _, run = begun
@@ -148,9 +149,9 @@ def rows(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ..
 
 
 def begin(
-    f: Callable[..., Any], product: str, primals: tuple[Any, ...], numbers: tuple[int, ...]
+    f: Callable[..., Any], product: str, primals: tuple[Any, ...], numbers: tuple[int, ...], given: tuple[Any, ...]
 ) -> tuple[entry.Call, tuple[str, ...], entry.Run] | None:
-    """A call of ``f`` for a Jacobian by these arguments; None if there is no such code for it."""
+    """A call of ``f`` for a Jacobian by these arguments, copies of those ``given``; None if there is no such code."""
     call = entry.open_call(f, primals, {})
     wanted = tuple(call.positional[k][0] for k in numbers)
     if len(set(wanted)) < len(numbers) or any(call.positional[k][1] is not None for k in numbers):
@@ -160,7 +161,15 @@ def begin(
         specialization, _ = entry.specialize(call, product, places, False, False, call.kinds())
     except (NotSeparable, UnsupportedSyntaxError, NoRuleError):
         return None
+    check_given(specialization, call, primals, given)
     return call, wanted, entry.Run(specialization)
+
+
+def check_given(specialization: Any, call: entry.Call, copies: tuple[Any, ...], given: tuple[Any, ...]) -> None:
+    """Refuse arguments that share memory which is changed: of the copies it can't be seen."""
+    if specialization.check is not None:
+        originals = {id(copy): x for copy, x in zip(copies, given)}
+        specialization.check(tuple(originals.get(id(v), v) for v in call.values))
 
 
 def pullback_of(run: entry.Run, kept: Any, primals: tuple[Any, ...], numbers: tuple[int, ...]) -> Callable[..., Any]:
@@ -234,13 +243,16 @@ def check_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
         raise ArgumentError(f"the linear map takes {len(primals)} tangents, one for each argument, not {len(tangents)}")
 
 
-def again(call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...]) -> tuple[Any, Callable[..., Any]]:
+def again(
+    call: entry.Call, primals: tuple[Any, ...], wanted: tuple[str, ...], given: tuple[Any, ...]
+) -> tuple[Any, Callable[..., Any]]:
     """A linear map that runs the function each time, of which no other can be made; always with the same rules.
 
     What the function reads besides its arguments must be what it was.
     """
     places: list[tuple[str, Any]] = [(name, None) for name in wanted]
     specialization, _ = entry.specialize(call, "jvp", places, False, False, call.kinds())
+    check_given(specialization, call, primals, given)
     run = entry.Run(specialization)
     values = dict(zip(call.names, call.values))
     first = FirstRun(call.root.fn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from thunkad.analysis.aliases import has_memory
@@ -13,11 +13,12 @@ from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import field, record
 from thunkad.runtime.shadows import Shadows, structure, then
-from thunkad.runtime.watching import Watch, separate, watch_copies
+from thunkad.runtime.watching import Watch, refuse_shared, separate, watch_copies, watch_shared
 from thunkad.tangents import ZERO
 
 ZERO_REF = n.Ref("ZERO", ZERO)
 SHADOWS, THEN, STRUCTURE = n.Ref("Shadows", Shadows), n.Ref("then", then), n.Ref("structure", structure)
+REFUSE_SHARED, WATCH_SHARED = n.Ref("refuse_shared", refuse_shared), n.Ref("watch_shared", watch_shared)
 WATCH, SEPARATE, WATCH_COPIES = n.Ref("Watch", Watch), n.Ref("separate", separate), n.Ref("watch_copies", watch_copies)
 
 
@@ -39,12 +40,12 @@ class PullBody:
 
 def pull_body(
     pair: Any, params: tuple[str, ...], kinds: dict[str, Kind], demand: tuple[str, ...], names: Names,
-    seed: Callable[[n.Name], n.Expr], written: tuple[str, ...] = (),
+    seed: Callable[[n.Name], n.Expr], written: tuple[str, ...] = (), apart: frozenset[str] = frozenset(),
 ) -> PullBody:  # fmt: skip
     """Run the forward half of ``pair`` and its reverse half, with a seed that may depend on the value.
 
     The cotangents of parameters that are changed in place (``written``: so that others may see it) are in the shadows
-    that the reverse half is given.
+    that the reverse half is given.  ``apart``: those that must share no memory with others.
     """
     value, saved, shadows = n.Name(names.new("value")), names.new("saved"), n.Name(names.new("shadows"))
     out: list[n.Stmt] = []
@@ -55,10 +56,19 @@ def pull_body(
     watch = n.Name(names.new("watch"))
     if changed:
         own = _separate(params, kinds, names, out)
-    watched = [p for p in written if any(own[q].id != q for q in params)]
+    for p in sorted(apart):
+        others = tuple(n.Name(q) for q in params if has_memory(kinds[q]) and q != p)
+        if others:
+            out.append(n.Effect(n.Call(REFUSE_SHARED, (n.Name(p), *others)), site=EFFECT))
+    watched: Sequence[str] = ()
+    if written and any(own[q].id != q for q in params):
+        watched = [p for p in params if has_memory(kinds[p])]
     if watched:
         pairs = tuple(n.TupleExpr((n.Name(p), own[p])) for p in watched)
         out.append(n.Assign(watch.id, n.Call(WATCH_COPIES, pairs), site=EFFECT))
+    elif written and not changed and len(held := [n.Name(p) for p in params if has_memory(kinds[p])]) > 1:
+        watched = params  # no cotangent follows memory, so nothing was copied
+        out.append(n.Assign(watch.id, n.Call(WATCH_SHARED, tuple(held)), site=EFFECT))
     for p in changed:
         if not isinstance(kinds[p], Num) or kinds[p].form == "any":  # type: ignore[union-attr]
             was, copy = n.Name(names.new(f"{p}_then")), n.Name(names.new(f"{p}_was"))

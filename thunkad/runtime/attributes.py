@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.variables import Location
 
+_sharing: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 _PLAIN = (np.ndarray, list, tuple, dict, np.generic, float, str)
 SHARED_HINT = "it outlives the call: keep the value in a variable, or in an attribute of an object made in the call"
 
@@ -90,6 +93,38 @@ def check_write(x: Any, name: str) -> None:
             "the code runs",
             hint=f"make the object by the name of its class where .{name} is set",
         )
+
+
+def is_own_dictionary(x: Any) -> bool:
+    """Whether the attributes of ``x`` are its items: a dict with ``self.__dict__ = self``."""
+    return isinstance(x, dict) and getattr(x, "__dict__", None) is x
+
+
+def shares_dictionary(cls: type) -> bool:
+    """Whether a function in the class gives an object another dictionary of attributes, which others may have, too."""
+    found = _sharing.get(cls)
+    if found is None:
+        members = (getattr(v, "__func__", v) for c in cls.__mro__ for v in vars(c).values())
+        found = any(isinstance(f, types.FunctionType) and sets_dictionary(f) for f in members)
+        _sharing[cls] = found
+    return found
+
+
+def sets_dictionary(f: types.FunctionType) -> bool:
+    """Whether ``f`` sets the attribute ``__dict__`` of something."""
+    code = f.__code__
+    if "__dict__" in code.co_names:
+        return any(i.opname == "STORE_ATTR" and i.argval == "__dict__" for i in dis.get_instructions(code))
+    return "__dict__" in code.co_consts and not {"setattr", "__setattr__"}.isdisjoint(code.co_names)
+
+
+def another_dictionary(cls: type) -> UnsupportedSyntaxError:
+    """The error for a change of an object whose attributes may be those of another one."""
+    return UnsupportedSyntaxError(
+        f"an object that is given another dictionary can't be differentiated ({cls.__qualname__}): what is set of one "
+        "object changes others",
+        hint="keep what objects share in an attribute of theirs: self.shared = shared",
+    )
 
 
 def check_items(x: Any, method: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.runtime.attributes import check_delete, check_write
+from thunkad.runtime.attributes import check_delete, check_write, is_own_dictionary
 from thunkad.runtime.containers import LISTS, SEQUENCES, SetDots
 from thunkad.runtime.cotangents import dense, describe, entry
 from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
@@ -71,6 +71,8 @@ def set_field(x_dot: Any, name: str, y_dot: Any, x: Any, y: Any, past: bool = Fa
         check_write(x, name)
     if isinstance(x_dot, Tangent):
         x_dot.fields[name] = held(y_dot, y)
+    elif is_own_dictionary(x) and isinstance(x_dot, dict):
+        x_dot[name] = held(y_dot, y)
     elif not (isinstance(x_dot, AbstractZero) and isinstance(unthunk(y_dot), AbstractZero)):
         raise _unfollowed(x_dot)
 
@@ -80,6 +82,8 @@ def del_field(x_dot: Any, name: str, x: Any) -> None:
     check_delete(x, name)
     if isinstance(x_dot, Tangent):
         x_dot.fields.pop(name, None)
+    elif is_own_dictionary(x) and isinstance(x_dot, dict):
+        x_dot.pop(name, None)
 
 
 def _unfollowed(x_dot: Any) -> UnsupportedSyntaxError:

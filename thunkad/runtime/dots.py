@@ -17,7 +17,7 @@ import numpy as np
 
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import zeros
-from thunkad.runtime.attributes import behind, check_read
+from thunkad.runtime.attributes import another_dictionary, behind, check_read, is_own_dictionary, shares_dictionary
 from thunkad.runtime.chosen import is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, DefaultDots, SetDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
@@ -112,6 +112,8 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
         found = getattr(x_dot, name) if moves else ZERO
     elif isinstance(x, tuple) and name in getattr(type(x), "_fields", ()):
         found = entry(x_dot, type(x)._fields.index(name))  # type: ignore[attr-defined]
+    elif is_own_dictionary(x):
+        found = entry(x_dot, name)
     else:
         check_read(x, name)
         if is_duck(type(x)):
@@ -216,6 +218,8 @@ def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> An
         seen[id(x)] = made
         made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.fields.items()})
     elif has_fields(x):
+        if shares_dictionary(type(x)):
+            raise another_dictionary(type(x))
         made = Tangent(type(x))
         seen[id(x)] = made
         made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in fields_of(x).items()})

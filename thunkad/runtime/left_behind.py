@@ -67,6 +67,15 @@ _left: dict[int, _Left] = {}
 _limit = 256
 
 
+def _store(container: Any) -> Any:
+    """What two names of the same container have in common: the dictionary of an object's attributes, which others
+    may have as well."""
+    if isinstance(container, (dict, *_ITEMS)):
+        return container
+    fields = getattr(container, "__dict__", None)
+    return fields if isinstance(fields, dict) else container
+
+
 def _entry(container: Any) -> _Left | None:
     found = _left.get(id(container))
     return found if found is not None and found.of() is container else None
@@ -91,6 +100,7 @@ def note_left(container: Any, value: Any) -> None:
     """Remember that ``value``, which is differentiated, was put into ``container``."""
     if isinstance(container, np.ndarray) or not _is_number(value):
         return  # what an object holds was noted when it was put there
+    container = _store(container)
     entry = _entry(container)
     if entry is None:
         if len(_left) >= _limit:
@@ -109,7 +119,7 @@ def _held(value: Any) -> Any:
 
 def note_constant(container: Any, value: Any) -> None:
     """Remember that a number of the program's text was put into ``container``; another one may have been the same."""
-    entry = _entry(container)
+    entry = _entry(_store(container))
     if entry is not None:
         entry.calls.pop(id(value), None)
 
@@ -140,30 +150,33 @@ def note_item(x: Any, key: Any) -> None:
         note_left(x, x[key])
 
 
-def check_left(container: Any, value: Any, where: str) -> None:
-    """Warn if ``value``, which was found in ``container``, was left there by an earlier call."""
-    entry = _left.get(id(container))
-    if entry is None or entry.of() is not container:
-        return
-    call = entry.call_of(value)
-    if call is not None and call != _state.call:
-        _warn(where)
+def check_left(container: Any, value: Any, where: str, constant: bool = False) -> None:
+    """Warn if ``value``, which was found in ``container``, was left there by an earlier call.
+
+    ``constant``: no derivative is taken of it, so this call must not have put it there either.
+    """
+    entry = _entry(_store(container)) if _left else None
+    call = entry.call_of(value) if entry is not None else None
+    if call is not None and (constant or call != _state.call):
+        _warn(where, "an earlier" if call != _state.call else "this")
 
 
-def check_each(container: Any, where: str) -> None:
+def check_each(container: Any, where: str, constant: bool = False) -> None:
     """The same for everything in ``container``."""
-    entry = _entry(container)
+    entry = _entry(_store(container)) if _left else None
     if entry is not None:
         for value in list(_contents(container)):
-            check_left(container, value, where)
+            check_left(container, value, where, constant)
 
 
-def _warn(where: str) -> None:
+def _warn(where: str, which: str) -> None:
     if where not in _state.told:
         _state.told |= {where}
+        advice = "For a memo use functools.cache, or clear it before the derivative is taken"
+        if which == "this":
+            advice = "It was put there under another name: use one name for it"
         warnings.warn(
-            f"{where} reads what an earlier call of the derivative has left there: it counts as a constant.  For a "
-            "memo use functools.cache, or clear it before the derivative is taken",
+            f"{where} reads what {which} call of the derivative has left there: it counts as a constant.  {advice}",
             KeptValueWarning,
             stacklevel=level_of_user(),
         )
@@ -183,7 +196,7 @@ def beginning(call: Callable[..., Any], places: Iterable[int]) -> Callable[..., 
                 for k in wanted:
                     if not isinstance(values[k], (float, np.generic)):
                         for part in within(values[k]):
-                            _left.pop(id(part), None)
+                            _left.pop(id(_store(part)), None)
             return call(*values)
         finally:
             state["depth"] = 0

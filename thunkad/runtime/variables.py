@@ -43,6 +43,7 @@ class Variable:
     label = ""
     differentiated = False  # whether some function assigns what is differentiated
     assigned = found = False  # in the call that is running: whether it was assigned, and whether read before that
+    namespace: dict[str, Any] | None = None  # of the module that it belongs to
     value = Location()
     read: Callable[[], Any]
     write: Callable[[Any], None]
@@ -133,7 +134,9 @@ def of_module(namespace: dict[str, Any], name: str) -> Variable:
             raise NameError(f"name {name!r} is not defined", name=name)
         del namespace[name]
 
-    return _made(name, read, lambda value: namespace.__setitem__(name, value), delete)
+    made = _made(name, read, lambda value: namespace.__setitem__(name, value), delete)
+    type(made).namespace = namespace
+    return made
 
 
 def of_cell(cell: CellType, name: str) -> Variable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from thunkad.runtime.held import held
 from thunkad.runtime.shadows import fields_of
 
 _ATOMS = (float, int, complex, str, bytes, type(None), type, np.generic, np.dtype, types.ModuleType)
+_FIXED = (tuple, types.FunctionType, types.MethodType, functools.partial)
 
 
 class Watch:
@@ -65,8 +67,7 @@ def within(x: Any) -> Iterator[Any]:
 
 def memory(x: Any) -> set[int]:
     """The identities of the arrays, containers and objects in ``x``."""
-    fixed = (tuple, types.FunctionType, types.MethodType, functools.partial)
-    return {id(root_of(part)) for part in within(x) if not isinstance(part, fixed)}
+    return {id(root_of(part)) for part in within(x) if not isinstance(part, _FIXED)}
 
 
 def separate(x: Any, *others: Any) -> Any:
@@ -76,19 +77,67 @@ def separate(x: Any, *others: Any) -> Any:
 
 
 class WatchCopies(Watch):
-    """Several arguments that share memory, of which all but one are copies."""
+    """Several arguments that share memory, or copies of them."""
 
     def check(self) -> None:  # type: ignore[override]
         if self.changed() is not None:
-            raise ArgumentError(
-                "two arguments share memory, and the function changes memory in place: pass a copy of one of them"
-            )
+            refuse_sharing()
 
 
 def watch_copies(*given: tuple[Any, Any]) -> WatchCopies:
     """A watch over arguments, of which there are originals and what :func:`separate` made of them: where it copied."""
     copied = any(x is not made for x, made in given)
     return WatchCopies({str(k): made for k, (_, made) in enumerate(given)} if copied else {})
+
+
+def refuse_sharing() -> None:
+    """Refuse arguments of which two are, or hold, the same memory."""
+    raise ArgumentError(
+        "two arguments share memory, and the function changes memory in place: pass a copy of one of them"
+    )
+
+
+def refuse_shared(x: Any, *others: Any) -> None:
+    """The same if ``x`` shares memory with one of the others."""
+    if any(overlap(x, other) for other in others):
+        refuse_sharing()
+
+
+def watch_shared(*given: Any) -> WatchCopies:
+    """A watch over arguments of which none was copied, where two of them share memory."""
+    shared = any(overlap(x, y) for x, y in itertools.combinations(given, 2))
+    return WatchCopies({str(k): x for k, x in enumerate(given)} if shared else {})
+
+
+def overlap(x: Any, y: Any) -> bool:
+    """Whether an array, a container, an object or the dictionary of its attributes is in both."""
+    if type(x) is type(y) is np.ndarray and x.dtype != object and y.dtype != object:
+        return x is y or _overlap(x, y)
+    if isinstance(x, _ATOMS) or isinstance(y, _ATOMS):
+        return False
+    (ids, arrays), (others, other_arrays) = _parts(x), _parts(y)
+    return not ids.isdisjoint(others) or any(_overlap(a, b) for a in arrays for b in other_arrays)
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    try:
+        return np.shares_memory(a, b, max_work=1000)
+    except RuntimeError:  # too hard to tell
+        return True
+
+
+def _parts(x: Any) -> tuple[set[int], list[Any]]:
+    ids: set[int] = set()
+    arrays: list[Any] = []
+    for part in within(x):
+        if isinstance(part, np.ndarray):
+            arrays.append(part)
+        elif not isinstance(part, _FIXED):
+            ids.add(id(part))
+            fields = getattr(part, "__dict__", None)
+            if isinstance(fields, dict):
+                ids.add(id(fields))
+    return ids, arrays
 
 
 def apart(given: Iterable[Any]) -> list[Any]:
