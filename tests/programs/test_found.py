@@ -291,6 +291,69 @@ for j in range(2):
 for v in d.values():
     d["a"] = d["a"] + v * y[0]
 return d["k"] * np.sum(d["a"]) * np.sum(x)
+=== sum_of_nothing_is_its_start | x = A, y = B, s = 0.7
+k = []
+for a in [[], [s], [1.0, s]]:
+    start = np.zeros(3) + y
+    t = sum((p * q for p, q in zip(a, k)), start)
+    t *= x
+    k.append(t * start)
+    k.append(start)
+for a in [[], [1.0]]:
+    start = y * s
+    t = sum(a, start)
+    t *= x
+    k.append(start)
+return np.sum(k[-1]) + k[2] @ k[4] + np.sum(k[6] * y)
+=== sum_of_no_lists_is_its_start | x = A, y = B, s = 0.7
+k = [x * s]
+for i in range(2):
+    rest = [k[-1]]
+    t = sum([[u * y] for u in range(i)], rest)
+    t.append(y)
+    k.append(rest[-1] + t[0])
+return k[-1] @ x
+=== other_arguments_come_before_the_elements | x = A, y = B, s = 0.7
+def start():
+    print("start")
+    return y * s
+def term(v):
+    print("term")
+    return v * v
+def items():
+    print("items")
+    return [x, x * y]
+t = sum((term(v) for v in items()), start())
+m = max((term(v[0]) for v in items()), default=start())
+n = [x, y]
+return np.sum(t) * m + sum((p for p in n), (n := [s, s])[1] * np.ones(3))[0] + n[0]
+=== windows_among_lists | x = A, y = B, s = 0.7
+k = [x * s]
+for a in range(2):
+    w = np.lib.stride_tricks.sliding_window_view(k[-1], 2)
+    k.append(y + np.sum(w, axis=1)[0] * w[1, 0] + np.lib.stride_tricks.sliding_window_view(k[-1], 1)[:, 0])
+k[-1][0] = s
+return np.sum(k[2] * k[1])
+=== repeated_rows_among_lists | x = A, y = B, s = 0.7
+k = [x * s]
+for a in range(2):
+    wide = np.broadcast_to(k[-1], (2, 3))
+    k.append(wide)
+    k.append(np.sum(wide * y, axis=0) + wide[[0, 1, 0]][2] + wide[1])
+k[0][1] = s
+k[2] *= y
+return np.sum(k[-1]) + np.sum(k[1][0] * x) + k[3][1, 2]
+=== iterators_of_lists_that_are_empty_at_first | x = A, y = B, s = 0.7
+k = []
+for a in [[], [s]]:
+    t = x * y
+    for i, (p, q) in enumerate(zip(a, k)):
+        t = t + p * q
+    for p, q in list(zip(a, k)) + list(tuple(zip(a, k))):
+        t = t * p + q
+    k.append(t)
+    k.append(y)
+return np.sum(k[2])
 === out_is_an_entry | x = A, y = B, s = 0.7
 def g(d):
     d["a"] = d["b"] if "c" in d else d["a"] * 1.0

@@ -11,6 +11,7 @@ from thunkad.adjoint.steps import Block, Step, give
 from thunkad.analysis.aliases import Aliases, Sharing, foreseen, has_memory
 from thunkad.analysis.makers import new_of
 from thunkad.analysis.sites import Site
+from thunkad.analysis.views import is_fold
 from thunkad.analysis.writing import MUTATING_METHODS, out_operands
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -107,7 +108,12 @@ class Calls:
         )
 
     def check_fresh(self, target: str, site: Site) -> n.Expr | None:
-        """For a callee known only at run time whose result is shadowed: it must not be an argument's memory."""
+        """For a callee known only at run time whose result is shadowed: it must not be an argument's memory.
+
+        That of the sum of nothing is the start itself, to which its cotangent is given back.
+        """
+        if is_fold(site.callee):
+            return None
         operands = tuple(
             n.Name(i)
             for a in dict.fromkeys((*site.args, *(v for _, v in site.kwargs)))

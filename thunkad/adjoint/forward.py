@@ -27,10 +27,11 @@ from thunkad.adjoint.steps import (
     UnpackStep,
 )
 from thunkad.analysis.activity import written
-from thunkad.analysis.aliases import NOTHING_SHARED, SELECT_BY_VALUE, Sharing
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.entries import display_entries
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import is_container_outside, is_source
+from thunkad.analysis.views import SELECT_BY_VALUE
 from thunkad.analysis.writing import is_numpy
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.ir import nodes as n

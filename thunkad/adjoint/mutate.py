@@ -28,9 +28,10 @@ from thunkad.adjoint.mutation import (
 )
 from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, InlineStep, OutlinedStep, UnpackStep
 from thunkad.adjoint.writers import Writers
-from thunkad.analysis.aliases import HAND_ON, VIEWS, Aliases, basic, has_memory, is_product
+from thunkad.analysis.aliases import Aliases, basic, has_memory, is_product, makes_view
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import update_access
+from thunkad.analysis.views import HAND_ON
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_BOOL, PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
@@ -123,7 +124,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
     def is_fresh(self, target: str, site: Site) -> bool:
         """Whether the result of a callee surely is an array in memory of its own."""
         name = getattr(site.callee, "__name__", "")
-        new = name not in VIEWS or (name == "einsum" and is_product(site))
+        new = not makes_view(site) or (name == "einsum" and is_product(site))
         library = site.entry is not None and site.entry.layer == "library"
         return new and library and isinstance(self.kind(n.Name(target)), Num)
 
@@ -394,7 +395,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
             out.append(self.fw.copy(s))
             steps.steps.append(ShadowDisplayStep(s.line, s.target, e))
             return True
-        if site is not None and site.how == "rule" and getattr(site.callee, "__name__", "") in VIEWS and site.args:
+        if site is not None and site.how == "rule" and makes_view(site) and site.args:
             return self.view(s, site, out, steps)
         return False
 
@@ -446,7 +447,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
     def handed_on(self, s: n.Assign, site: Site, out: list[n.Stmt], steps: Block) -> bool:
         """What a loop runs over, if that holds what a shadowed operand holds: the new name is shadowed then, too."""
         operands = [i for a in site.args for i in walk.names(a) if i in self.shadowed]
-        if not operands or site.how != "rule" or getattr(site.callee, "__name__", "") not in VIEWS:
+        if not operands or site.how != "rule" or not makes_view(site):
             return False
         self.aliases.union(operands[0], s.target)
         self.shadowed[s.target] = "any"

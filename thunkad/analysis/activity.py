@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from thunkad.analysis.aliases import SELECT_BY_VALUE, aliases_of, has_memory
+from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import sources
+from thunkad.analysis.views import SELECT_BY_VALUE
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import may_have_tangent

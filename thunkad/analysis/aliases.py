@@ -16,6 +16,7 @@ import numpy as np
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import find_spans
+from thunkad.analysis.views import is_fold, returns_operand
 from thunkad.analysis.writing import (
     MUTATING_METHODS,
     dispatched_writes,
@@ -33,27 +34,6 @@ from thunkad.records import field, record, replace
 from thunkad.runtime.iterators import items_of, keys_of
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
-#: Functions whose result may be a view of, or hold, what they are given.
-VIEWS = {
-    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray",
-    "asanyarray", "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to",
-    "broadcast_arrays", "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip",
-    "fliplr", "flipud", "rot90", "unstack", "array", "astype", "view", "require", "matrix_transpose",
-    "permute_dims", "nan_to_num", "diag", "meshgrid", "zip", "enumerate", "list", "tuple", "dict", "items",
-    "values", "get", "set", "frozenset", "reversed", "sorted", "copy", "deque", "ordered_dict", "default_dict",
-    "getitem", "iter", "split_starred", "max", "min",
-    "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj", "matrix_power", "trim_zeros",
-    "diff", "apply_over_axes", "polyder", "polyint", "real_if_close", "asarray_chkfinite", "__array__", "to_device",
-    "float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
-}  # fmt: skip
-#: Of these, the functions that read values to decide what they return, and whose pullback does so again.
-SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
-#: Functions that hand on what they are given, in a container or as a view, and whose pullback reads no values.
-HAND_ON = frozenset(
-    ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "deque",
-     "ordered_dict", "default_dict", "items", "values", "get", "iter", "split_starred", "broadcast_arrays", "split",
-     "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid")
-)  # fmt: skip
 _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
 
@@ -176,6 +156,13 @@ def only_holders(resolved: Resolved, s: n.Stmt, names: list[str]) -> bool:
 
 
 _OF_HOLDERS = frozenset("append extend insert pop clear update setdefault popitem reverse".split())
+
+
+def makes_view(site: Site) -> bool:
+    """Whether the result of a library function may be a view of, or hold, what it is given."""
+    if is_fold(site.callee):
+        return any(map(has_memory, site.kinds[1:]))
+    return returns_operand(site.callee)
 
 
 def has_memory(kind: Kind) -> bool:
@@ -384,7 +371,7 @@ class _Finder:
             fresh = on_array and name in _FRESH_IN_NUMPY and site.callee not in (max, min)
             if (getattr(site.callee, "__module__", None) or "").startswith(_OF_DERIVATIVES):
                 return self.memory(e)  # what a derivative holds is what its function holds
-            if name not in VIEWS or fresh:
+            if not makes_view(site) or fresh:
                 return outs
             if name == "einsum" and is_product(site):
                 return outs

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.activity import varied_names
-from thunkad.analysis.aliases import VIEWS, has_memory
+from thunkad.analysis.aliases import has_memory, makes_view
 from thunkad.analysis.outside_spots import Memory, Spot, attribute
 from thunkad.analysis.shared_attributes import imported_module
 from thunkad.analysis.sites import Resolved, Site
@@ -254,7 +254,7 @@ class _Scan:
         if self.looked_into(site):
             summary, places = self.summary(site)
             return {s for spot in summary.returns for s in self.mapped(spot, places)}
-        if getattr(site.callee, "__name__", "") in VIEWS:
+        if makes_view(site):
             return set().union(*(self.of(a) for a in site.args)) if site.args else set()
         return set()
 

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from thunkad import debugging
-from thunkad.analysis.aliases import HAND_ON, NOTHING_SHARED, SELECT_BY_VALUE, Sharing
+from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.call_sites import refuse_generators
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import stands_for
+from thunkad.analysis.views import HAND_ON, SELECT_BY_VALUE
 from thunkad.compiled import updates
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at, places_given
 from thunkad.compiled.load import lifted_of

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.aliases import VIEWS
 from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.makers import maker_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_by_fields
 from thunkad.analysis.stand_ins import stands_for
+from thunkad.analysis.views import returns_operand
 from thunkad.compiled.binding import back_to_call, bound_call, parameters_at, places_given
 from thunkad.compiled.bundles import (
     SHADOWS,
@@ -319,7 +319,7 @@ class PullAgain:
             found = rule_of_library(self, pull, rule, fn, args, kwargs, *plain)
         if not shared:
             return found
-        views = rule.layer == "library" and getattr(rule.target, "__name__", "") in VIEWS
+        views = rule.layer == "library" and returns_operand(rule.target)
         return self.taking(*found, args, kwargs, views)
 
     # ------------------------------------------------------------ compiled callees

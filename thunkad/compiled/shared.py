@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.aliases import VIEWS, Sharing
+from thunkad.analysis.aliases import Sharing
 from thunkad.analysis.constructors import init_of, is_generated
 from thunkad.analysis.sites import Site, weaken
 from thunkad.analysis.special import is_by_fields
 from thunkad.analysis.stand_ins import is_made_anew
+from thunkad.analysis.views import returns_operand
 from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_nested
 from thunkad.compiled.running import run, running
 from thunkad.kinds.observe import kind_of
@@ -142,7 +143,7 @@ class SharedPull(Pull):
         found = super().rule(rule, args, kwargs)
         if found is None:
             return None
-        views = rule.layer == "library" and getattr(rule.target, "__name__", "") in VIEWS
+        views = rule.layer == "library" and returns_operand(rule.target)
         return self.taking(*found, args, kwargs, views)
 
     def by_kind(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:

@@ -15,6 +15,7 @@ import numpy as np
 from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.views import is_fold
 from thunkad.analysis.writing import dispatched_writes, is_product, is_shared_dispatch
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -332,7 +333,12 @@ def makes_fresh(site: Site) -> bool:
     if name in _FRESH:
         return True
     module = getattr(fn, "__module__", None) or ""
-    return module.split(".")[0] in ("numpy", "math", "cmath", "scipy") and name not in _VIEWS and isinstance(name, str)
+    return (
+        module.split(".")[0] in ("numpy", "math", "cmath", "scipy")
+        and name not in _VIEWS
+        and isinstance(name, str)
+        and not is_fold(fn)
+    )
 
 
 def handed_on(site: Site, operands: list[n.Expr]) -> list[n.Expr]:

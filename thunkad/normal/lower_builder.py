@@ -208,6 +208,9 @@ class Builder:
                 return n.Star(copied(n.TupleExpr((e,))))
             return walk.map_expr(e, now)
 
+        if type(h.value) is n.Call:  # what a loop runs over: whether it is that of `zip` is to be seen
+            e = h.value
+            return n.Call(e.func, tuple(map(now, e.args)), tuple((k, now(v)) for k, v in e.kwargs))
         return copied(n.DictExpr((None,), (h.value,))) if h.mapping and called else now(h.value)
 
     def operands(self, *nodes: Any) -> list[n.Expr]:

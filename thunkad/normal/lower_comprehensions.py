@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.ir import nodes as n
-from thunkad.normal.lower_builder import Builder, Env, lowers
-from thunkad.normal.lower_expressions import truth
+from thunkad.normal.lower_builder import Builder, Env, Held, lowers
+from thunkad.normal.lower_expressions import callee, item, truth
 from thunkad.normal.lower_loops import iterable, loop_target
 from thunkad.normal.scope import takes_all
 
@@ -19,10 +19,14 @@ NEW = {
 
 
 @lowers("ListComp", "SetComp", "DictComp")
-def comprehension(b: Builder, node: Any, until: bool | None = None) -> n.Expr:
-    """The container, filled; ``until``: an element of this truth is the last, where there is one ``for``."""
+def comprehension(b: Builder, node: Any) -> n.Expr:
+    """The container, filled."""
+    return _filled(b, node, b.hold(iterable(b, node.generators[0].iter)))  # belongs to the scope around
+
+
+def _filled(b: Builder, node: Any, over: Held, until: bool | None = None) -> n.Expr:
+    """The container; ``over``: what is looped over; ``until``: an element of this truth is the last."""
     wish, empty = NEW.get(type(node).__name__, NEW["ListComp"])
-    over = b.hold(iterable(b, node.generators[0].iter))  # belongs to the scope around
     env = Env(b.scopes.of(node), b.env)
     out = b.names.new(wish)
     b.stable.add(out)
@@ -83,7 +87,20 @@ def materialised(call: Any) -> bool:
     return bool(call.args) and type(call.args[0]).__name__ == "GeneratorExp" and takes_all(call)
 
 
-def used_up(b: Builder, call: Any) -> n.Expr:
-    """The list of the elements that such a call takes; ``any`` and ``all`` stop at the element that decides."""
+def materialised_call(b: Builder, call: Any) -> n.Call:
+    """Such a call, of the list of the elements; ``any`` and ``all`` stop at the element that decides.
+
+    As in Python, what the generator expression loops over comes first, then the other arguments, then the elements.
+    """
+    generator, *others = call.args
+    held = [callee(b, call.func), b.hold(iterable(b, generator.generators[0].iter))]
+    held += [b.hold(item(b, a)) for a in others]
+    held += [b.hold(b.atom(k.value), mapping=k.arg is None) for k in call.keywords]
+    func, over, *rest = b.settle(held)
+    held = [b.hold(func, callee=True), *map(b.hold, rest)]
     name = getattr(call.func, "id", None)
-    return comprehension(b, call.args[0], {"any": True, "all": False}.get(name) if name else None)
+    elements = _filled(b, generator, b.hold(over), {"any": True, "all": False}.get(name) if name else None)
+    func, *rest = b.settle(held)
+    b.calls += 1
+    count = len(others)
+    return n.Call(func, (elements, *rest[:count]), tuple((k.arg, v) for k, v in zip(call.keywords, rest[count:])))

@@ -9,7 +9,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
 from thunkad.normal.exits import left_early, single_exit_block
 from thunkad.normal.lower_builder import Builder, Env, Slot, lowers
-from thunkad.normal.lower_comprehensions import comprehension, materialised, used_up
+from thunkad.normal.lower_comprehensions import comprehension, materialised, materialised_call
 from thunkad.normal.lower_expressions import plain_call
 from thunkad.normal.lower_targets import bind
 from thunkad.normal.managers import makes_manager
@@ -174,7 +174,7 @@ def _call(b: Builder, node: Any) -> n.Expr:
         if owner is None and func.id in NEEDS_FRAME and len(node.args) < (2 if func.id in ("eval", "exec") else 1):
             b.unsupported(node, f"'{func.id}()' looks at the running function", NEEDS_FRAME[func.id])
     if materialised(node):
-        return plain_call(b, node, first=lambda b, _: used_up(b, node))
+        return materialised_call(b, node)
     if takes_all(node) and (generator := generator_call(b, node.args[0])) is not None:
         return plain_call(b, node, first=lambda b, _: listed(b, node.args[0], generator))
     return plain_call(b, node)

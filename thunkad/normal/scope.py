@@ -135,5 +135,7 @@ def takes_all(call: Any) -> bool:
     func = call.func
     name = func.attr if type(func).__name__ == "Attribute" else getattr(func, "id", None)
     rest = [*call.args[1:], *(k.value for k in call.keywords)]
+    if type(call.args[0]).__name__ == "GeneratorExp":
+        return name in CONSUMERS
     harmless = ("Constant", "Name", "Lambda", "Attribute")  # evaluated before the elements by Python, after them here
     return name in CONSUMERS and all(type(a).__name__ in harmless for a in rest)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
+from thunkad.runtime.allocations import allocation_of
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import another_dictionary, behind, check_read, is_own_dictionary, shares_dictionary
 from thunkad.runtime.chosen import is_function, owner_of
@@ -165,9 +166,7 @@ def _same_view(result: np.ndarray, x: np.ndarray, x_dot: np.ndarray) -> np.ndarr
             "a view of an array that is changed in place, whose tangent is laid out in another way, is not supported",
             hint="take a copy of the array first",
         )
-    root = x_dot
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = allocation_of(x_dot)
     low, high = np.lib.array_utils.byte_bounds(root)
     memory = np.lib.stride_tricks.as_strided(root.view(), (0,), (1,)) if root.size == 0 else root
     start = x_dot.__array_interface__["data"][0] - low

@@ -37,12 +37,12 @@ def elements_bar(parts: Any, x: Any) -> Any:
     return like(parts, x) if isinstance(x, (*SEQUENCES, np.ndarray)) else parts
 
 
-def elements_dot(x_dot: Any, x: Any) -> list[Any]:
-    """The tangents of the elements of ``x``."""
-    if isinstance(x, dict):
-        return [ZERO] * len(x) if is_zero(x_dot) else dots_of_keys(x)
+def elements_dot(x_dot: Any, x: Any, drawn: Sequence[Any] = ()) -> list[Any]:
+    """The tangents of the elements of ``x``; of an iterator, which has none, they were ``drawn``."""
     if is_zero(x_dot):
-        return [ZERO] * len(x)
+        return [ZERO] * len(x if hasattr(x, "__len__") else drawn)
+    if isinstance(x, dict):
+        return dots_of_keys(x)
     if isinstance(x, SETS):
         return dots_of_set(x_dot, x)
     return list(x_dot)
@@ -134,8 +134,11 @@ def sum_start_bar(y_bar: Any, start: Any) -> Any:
 def sum_dot(y: Any, iterable: Any, start: Any, iterable_dot: Any, start_dot: Any) -> Any:
     """The tangent of ``y = sum(iterable, start)``."""
     if isinstance(start, (list, tuple)):
-        parts = elements_dot(start_dot, start)
-        for x, x_dot in zip(iterable, elements_dot(iterable_dot, iterable)):
+        more = elements_dot(iterable_dot, iterable)
+        if not more:
+            return start_dot  # `y` is the start itself
+        parts = list(elements_dot(start_dot, start))
+        for x, x_dot in zip(iterable, more):
             parts += elements_dot(x_dot, x)
         return type(y)(parts)
     if not (isinstance(y, (*_NUMBERS, np.ndarray)) or is_duck(type(y))):
@@ -199,8 +202,10 @@ def enumerate_bar(y_bar: Any, iterable: Any) -> Any:
     return elements_bar(_seconds(y_bar), iterable)
 
 
-def enumerate_dot(iterable_dot: Any, iterable: Any) -> list[Any]:
+def enumerate_dot(iterable_dot: Any, iterable: Any) -> Any:
     """The tangent of ``list(enumerate(iterable))``."""
+    if is_zero(iterable_dot):
+        return ZERO
     return [(NO_TANGENT, x_dot) for x_dot in elements_dot(iterable_dot, iterable)]
 
 
@@ -209,9 +214,13 @@ def zip_bars(y_bar: Any, iterables: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(elements_bar([entry(item, k) for item in y_bar], x) for k, x in enumerate(iterables))
 
 
-def zip_dot(iterables_dot: Any, iterables: Sequence[Any]) -> list[Any]:
+def zip_dot(iterables_dot: Any, iterables: Sequence[Any]) -> Any:
     """The tangent of ``list(zip(*iterables))``."""
-    return list(zip(*[elements_dot(entry(iterables_dot, k), x) for k, x in enumerate(iterables)]))
+    dots = [entry(iterables_dot, k) for k in range(len(iterables))]
+    if all(map(is_zero, dots)):
+        return ZERO
+    still = repeat(ZERO)
+    return list(zip(*[still if is_zero(x_dot) else elements_dot(x_dot, x) for x_dot, x in zip(dots, iterables)]))
 
 
 def sorted_order(iterable: Iterable[Any], key: Callable[[Any], Any] | None, reverse: bool) -> list[int]:

@@ -185,13 +185,3 @@ def of_index(x: Any) -> NoTangent:
             else "use a list, a tuple, a dict or an array",
         )
     return NO_TANGENT
-
-
-def repeats_memory(x: np.ndarray) -> bool:
-    """Whether two elements of ``x`` may be one: broadcast or sliding views."""
-    extent = x.itemsize
-    for stride, size in sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1):
-        if stride < extent:
-            return True
-        extent += (size - 1) * stride
-    return False

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
+from thunkad.runtime.array_shadows import ArrayShadows
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import Holding, check_items, check_read, check_write
 from thunkad.runtime.chosen import METHODS, is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, AsItWas, SetAsItWas, remade
-from thunkad.runtime.cotangents import add, entry, index_add
+from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.exceptions import held_by
 from thunkad.runtime.held_cotangents import of_function
-from thunkad.runtime.indexing import assigned_last, repeats_memory
+from thunkad.runtime.indexing import assigned_last
 from thunkad.runtime.subclasses import check_contents
 from thunkad.runtime.variables import Variable
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
@@ -33,11 +34,11 @@ FUNCTIONS = (functools.partial, types.FunctionType, *METHODS)
 VALUES = (float, int, complex, np.generic, Holding, *FUNCTIONS)
 
 
-class Shadows:
+class Shadows(ArrayShadows):
     """See the module's docstring.  What is shadowed is kept alive, so that its identity can't be reused meanwhile."""
 
     def __init__(self) -> None:
-        self._arrays: dict[int, tuple[Any, int, np.ndarray]] = {}
+        super().__init__()
         self._containers: dict[int, tuple[Any, Any]] = {}
 
     # ------------------------------------------------------------ arrays
@@ -46,35 +47,12 @@ class Shadows:
         """The shadow of ``x``: a zeroed array of its layout, or a list or dict of slots; a zero tangent for anything
         else."""
         if isinstance(x, np.ndarray):
-            return self._array(x)
+            return self._whole(x)
         if isinstance(x, SEQUENCES):
             return self._container(x, lambda: [ZERO] * len(x))
         if isinstance(x, dict) or (hasattr(x, "__dict__") and not isinstance(x, type)) or hasattr(type(x), "__slots__"):
             return self._container(x, dict) if not isinstance(x, (tuple, float, int, complex, np.generic)) else ZERO
         return ZERO
-
-    def _array(self, x: np.ndarray) -> np.ndarray:
-        kind = x.dtype.kind
-        if kind in "OV":
-            what = "objects" if kind == "O" else "records"
-            raise UnsupportedSyntaxError(f"an array of {what} that is changed in place", hint=f"use lists of {what}")
-        # Eight bytes for each byte of integers or truths.
-        dtype, scale = (x.dtype, 1) if kind in "fc" else (np.dtype(float), 8)
-        root = x
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        if id(root) not in self._arrays:
-            low, high = np.lib.array_utils.byte_bounds(root)
-            self._arrays[id(root)] = root, low, np.zeros((high - low) * scale, np.uint8)
-        _, low, memory = self._arrays[id(root)]
-        if repeats_memory(x):
-            raise UnsupportedSyntaxError(
-                "an array that repeats memory (np.broadcast_to, sliding_window_view) is in use "
-                "while its base is written in place",
-                hint="take a copy of it, or of its base, first",
-            )
-        offset = x.__array_interface__["data"][0] - low
-        return np.ndarray(x.shape, dtype, memory, offset * scale, tuple(s * scale for s in x.strides))
 
     def _container(self, x: Any, make: Any) -> Any:
         found = self._containers.get(id(x))
@@ -101,8 +79,7 @@ class Shadows:
         if isinstance(x, Then):
             self._add_then(x, x_bar)
         elif isinstance(x, np.ndarray):
-            shadow = self._array(x)
-            shadow += np.real(x_bar) if np.iscomplexobj(x_bar) and shadow.dtype.kind == "f" else x_bar
+            self._add_array(x, x_bar)
         elif isinstance(x, SEQUENCES):
             check_contents(x)
             if len(x) != len(x_bar):
@@ -143,7 +120,7 @@ class Shadows:
         check_contents(x)
         if isinstance(x, np.ndarray):
             if not (isinstance(item, np.ndarray) and np.may_share_memory(x, item)):  # a number, or a gathered copy
-                index_add(self._array(x), key, item_bar)
+                self._add_gathered(x, key, item_bar)
             return
         if owner_of(item) is x:  # the cotangent of a bound method is that of its owner
             self.add(x, item_bar)
@@ -178,7 +155,7 @@ class Shadows:
         """The same for an attribute of such an ``x``."""
         if isinstance(x, np.ndarray) and isinstance(item, np.ndarray):
             if not np.may_share_memory(x, item):  # a gathered copy
-                index_add(self._array(x), key, self._array(item))
+                self._add_gathered(x, key, self._array(item))
             return
         self.add_entry(x, key, item, item_bar)
 
@@ -250,10 +227,7 @@ class Shadows:
         Whoever made ``x`` may have found it in a container, and then gives it back.
         """
         if isinstance(x, np.ndarray):
-            shadow = self._array(x)
-            found = shadow.copy()
-            shadow[...] = 0
-            return found
+            return self._taken_array(x)
         if isinstance(x, (*CONTAINERS, Then)):
             return add(x_bar, self._moved(x))
         if isinstance(x, functools.partial):
@@ -318,15 +292,7 @@ class Shadows:
             return self._moved(item, within)
         if not isinstance(item, np.ndarray) or item.dtype.kind not in "fc":
             return slot
-        root = item
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        if id(root) not in self._arrays:
-            return ZERO
-        shadow = self._array(item)
-        found = shadow.copy()
-        shadow[...] = 0
-        return found
+        return self._taken_array(item) if self._has(item) else ZERO
 
     def number_part(self, x: Any, x_bar: Any) -> Any:
         """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""
@@ -340,7 +306,7 @@ class Shadows:
     def take_entry(self, x: Any, key: Any, value: Any = None, past: bool = False) -> Any:
         """The cotangent of the number ``value`` stored at ``key``, ``past`` what the class does; leaves zero."""
         if isinstance(x, np.ndarray):  # takes a copy of what is stored
-            return unless_cut(unbroadcast(take_stored(self._array(x), key), value), x, value)
+            return unless_cut(unbroadcast(take_stored(self._whole(x), key), value), x, value)
         if isinstance(key, str) and not isinstance(x, dict) and not past:
             check_write(x, key)
         slots = self.of(x)
@@ -355,7 +321,7 @@ class Shadows:
     def collect(self, x: Any) -> Any:
         """The whole cotangent of ``x`` in its structure."""
         if isinstance(x, np.ndarray):
-            return self._array(x).copy()
+            return self._whole(x).copy()
         if isinstance(x, Then):
             return self._collect_then(x)
         slots = self.of(x)

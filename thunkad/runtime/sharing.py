@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.runtime.allocations import allocation_of
 from thunkad.runtime.chosen import is_function
 from thunkad.runtime.containers import CONTAINERS
 from thunkad.runtime.shadows import VALUES, fields_of, shares
@@ -34,9 +35,7 @@ def _collect(x: Any, found: dict[int, list[Any]], seen: set[int]) -> None:
     if isinstance(x, VALUES) or x is None or isinstance(x, (str, type)) or id(x) in seen:
         return
     seen.add(id(x))
-    root = x
-    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
-        root = root.base
+    root = allocation_of(x)
     found.setdefault(id(root), []).append(x)
     if isinstance(x, CONTAINERS):
         for part in x.values() if isinstance(x, dict) else x:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.runtime.allocations import allocation_of
 from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.held import held
 from thunkad.runtime.shadows import fields_of
@@ -67,7 +68,7 @@ def within(x: Any) -> Iterator[Any]:
 
 def memory(x: Any) -> set[int]:
     """The identities of the arrays, containers and objects in ``x``."""
-    return {id(root_of(part)) for part in within(x) if not isinstance(part, _FIXED)}
+    return {id(allocation_of(part)) for part in within(x) if not isinstance(part, _FIXED)}
 
 
 def separate(x: Any, *others: Any) -> Any:
@@ -152,13 +153,6 @@ def parted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ..
     """The arguments of a call with shadows of its own, by which what they share could not be told apart."""
     values = apart((*args, *kwargs.values()))
     return tuple(values[: len(args)]), dict(zip(kwargs, values[len(args) :]))
-
-
-def root_of(x: Any) -> Any:
-    """The array whose memory ``x`` is a view of."""
-    while isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray):
-        x = x.base
-    return x
 
 
 def parts_of(x: Any) -> tuple[Any, ...]:

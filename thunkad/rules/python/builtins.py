@@ -270,7 +270,8 @@ def _(iterable=()):
 
 @frule(list)
 def _(iterable=(), *, iterable_dot):
-    return list(iterable), elements_dot(iterable_dot, iterable)
+    y = list(iterable)
+    return y, elements_dot(iterable_dot, iterable, y)
 
 
 @rrule(collections.deque)
@@ -285,7 +286,8 @@ def _(iterable=(), maxlen=None):
 
 @frule(collections.deque)
 def _(iterable=(), maxlen=None, *, iterable_dot):
-    return collections.deque(iterable, maxlen), last_of(elements_dot(iterable_dot, iterable), maxlen)
+    y = collections.deque(iterable, maxlen)
+    return y, last_of(elements_dot(iterable_dot, iterable, y), maxlen)
 
 
 @rrule(tuple)
@@ -300,7 +302,8 @@ def _(iterable=()):
 
 @frule(tuple)
 def _(iterable=(), *, iterable_dot):
-    return tuple(iterable), tuple(elements_dot(iterable_dot, iterable))
+    y = tuple(iterable)
+    return y, tuple(elements_dot(iterable_dot, iterable, y))
 
 
 @rrule(dict)

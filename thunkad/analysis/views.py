@@ -1,0 +1,38 @@
+"""Library functions that hand on the memory that they are given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+#: Functions whose result may be a view of, or hold, what they are given.
+VIEWS = {
+    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray",
+    "asanyarray", "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to",
+    "broadcast_arrays", "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip",
+    "fliplr", "flipud", "rot90", "unstack", "array", "astype", "view", "require", "matrix_transpose",
+    "permute_dims", "nan_to_num", "diag", "meshgrid", "zip", "enumerate", "list", "tuple", "dict", "items",
+    "values", "get", "set", "frozenset", "reversed", "sorted", "copy", "deque", "ordered_dict", "default_dict",
+    "getitem", "iter", "split_starred", "max", "min",
+    "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj", "matrix_power", "trim_zeros",
+    "diff", "apply_over_axes", "polyder", "polyint", "real_if_close", "asarray_chkfinite", "__array__", "to_device",
+    "float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
+}  # fmt: skip
+#: Of these, the functions that read values to decide what they return, and whose pullback does so again.
+SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
+#: Functions that hand on what they are given, in a container or as a view, and whose pullback reads no values.
+HAND_ON = frozenset(
+    ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "deque",
+     "ordered_dict", "default_dict", "items", "values", "get", "iter", "split_starred", "broadcast_arrays", "split",
+     "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid")
+)  # fmt: skip
+
+
+def is_fold(fn: Any) -> bool:
+    """Whether ``fn`` adds up or multiplies: of nothing it returns the start itself."""
+    return fn is sum or fn is math.prod
+
+
+def returns_operand(fn: Any) -> bool:
+    """Whether the result of a library function may be, be a view of, or hold what it is given."""
+    return is_fold(fn) or getattr(fn, "__name__", "") in VIEWS
