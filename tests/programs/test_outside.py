@@ -175,3 +175,15 @@ def test_arguments_that_share_memory_which_is_changed() -> None:
     with pytest.raises(ad.ArgumentError, match="shares memory with A"):
         ad.grad(g, argnums=1)(f.__globals__["A"][:2], 1.5)
     assert np.isclose(ad.grad(f, argnums=2)(a[::2], a[1::2] + 1.0, 1.5), 1.0)
+
+
+@pytest.mark.parametrize("held", ["(a, a[:2])", "[a[1:], a[1:3]]", "{0: a[:2], 1: a}", "[l, l]"])
+def test_memory_that_shows_twice_in_one_argument(held: str) -> None:
+    text = "def put(b, x): b[0] = x * x\ndef f(d, x):\n put(d[0], x)\n return d[1][0] * x"
+    f = Program(text, ()).build()
+    d = eval(held, {"a": np.zeros(4), "l": [0.0]})
+    assert np.isclose(ad.grad(f, argnums=1)(d, 1.5), 6.75) and np.isclose(ad.jacobian(f, argnums=1)(d, 1.5), 6.75)
+    d = eval(held, {"a": np.zeros(4), "l": [0.0]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ad.KeptValueWarning)
+        assert np.isclose(ad.hessian(f, argnums=1)(d, 1.5), 9.0)

@@ -84,7 +84,7 @@ def once(
 
     ``otherwise``: else a map that runs the function each time.
     """
-    given, primals = primals, tuple(map(snapshot, primals))  # the map stays at the point that it was made at
+    given, primals = primals, snapshot(primals)  # the map stays at the point that it was made at
     call = entry.open_call(f, primals, {})
     own = {id(x) for x in primals}
     call = replace(call, values=tuple(v if id(v) in own else snapshot(v) for v in call.values))
@@ -104,7 +104,7 @@ def once(
     check_given(specialization, call, primals, given)
     run = entry.Run(specialization)
     try:
-        value, saved = run.first(tuple(map(snapshot, call.values)))  # which it may change
+        value, saved = run.first(snapshot(call.values))  # which it may change
     except NotSeparable:
         return again(call, primals, wanted, given)
     check_result(value, "linearize")
@@ -116,12 +116,12 @@ def both(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ..
 
     None if that can't be.
     """
-    given, primals = primals, tuple(map(snapshot, primals))
+    given, primals = primals, snapshot(primals)
     begun = begin(f, "both", primals, numbers, given)
     if begun is None:
         return None
     call, wanted, run = begun
-    value, saved, kept = run.first(tuple(map(snapshot, call.values)))
+    value, saved, kept = run.first(snapshot(call.values))
     check_result(value, "jacobian")
     return value, pullback_of(run, kept, primals, numbers), linear_map(call, run, primals, wanted, value, saved)
 
@@ -259,7 +259,7 @@ def again(
 
     def everything(dots: dict[str, Any]) -> tuple[Any, ...]:
         given = (given_dot(dots.get(name, ZERO), values[name]) for name in wanted)
-        return (*map(snapshot, call.values), *given)
+        return (*snapshot(call.values), *given)
 
     def pushforward(*tangents: Any) -> Any:
         check_count(primals, tangents)

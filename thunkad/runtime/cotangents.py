@@ -16,6 +16,7 @@ from thunkad.runtime.chosen import is_function
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, AsItWas, remade
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
+from thunkad.runtime.walks import Left, complete
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
 
@@ -267,13 +268,15 @@ def describe(value: Any) -> str:
 
 def project(x_bar: Any, x: Any) -> Any:
     """``x_bar`` as the gradient of ``x``: its dtype (real for a real ``x``), shape, structure; zeros made explicit."""
-    if (
-        type(x_bar) is type(x) is np.ndarray
-        and x_bar.dtype is x.dtype
-        and x_bar.shape == x.shape
-        and x.dtype.kind in "fc"
-    ):
-        return x_bar
+    if type(x_bar) is type(x) is np.ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape:
+        if x.dtype.kind in "fc":
+            return x_bar
+    left: Left = []
+    return complete(left, _project(x_bar, x, left))
+
+
+def _project(x_bar: Any, x: Any, left: Left) -> Any:
+    """The same for a part of a value; what lists, dicts and objects hold is left for later."""
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, NotImplementedTangent):
         x_bar.demand()
@@ -290,30 +293,30 @@ def project(x_bar: Any, x: Any) -> Any:
         return 0j if isinstance(x_bar, AbstractZero) else complex(_item(x_bar))
     if is_duck(type(x)):
         return as_duck(x_bar, x)
-    return _project_structure(x_bar, x)
+    return _project_structure(x_bar, x, left)
 
 
-def _project_structure(x_bar: Any, x: Any) -> Any:
+def _project_structure(x_bar: Any, x: Any, left: Left) -> Any:
     """The gradient of a container or object in its structure, in fresh memory; ``NoTangent`` for leaves without one."""
+    made: Any
     if isinstance(x, dict):
-        if type(x_bar) is dict:
-            return {k: _leaf(x_bar.get(k, ZERO), v) for k, v in x.items()}
-        return {k: _leaf(entry(x_bar, k), v) for k, v in x.items()}
+        made = {}
+        left.append(lambda: made.update([(k, _leaf(_of_key(x_bar, k), v, left)) for k, v in x.items()]))
+        return made
     if isinstance(x, SETS):  # numbers in a set are none that were differentiated
         if all(isinstance(v, (float, int, complex, np.generic)) for v in x):
             return NO_TANGENT
-        return [_leaf(entry(x_bar, k), v) for k, v in enumerate(x)]
-    if isinstance(x, SEQUENCES):
-        return remade(x, (_leaf(entry(x_bar, k), v) for k, v in enumerate(x)))
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        made = object.__new__(type(x))
-        for f in dataclasses.fields(x):
-            object.__setattr__(made, f.name, _leaf(entry(x_bar, f.name), getattr(x, f.name)))
+        return [_leaf(entry(x_bar, k), v, left) for k, v in enumerate(x)]
+    if type(x) is list:
+        made = []
+        left.append(lambda: made.extend([_leaf(entry(x_bar, k), v, left) for k, v in enumerate(x)]))
         return made
-    if isinstance(x, AsItWas) and dataclasses.is_dataclass(x.cls):
-        made = object.__new__(x.cls)
-        for f in dataclasses.fields(x.cls):
-            object.__setattr__(made, f.name, _leaf(entry(x_bar, f.name), x.fields.get(f.name)))
+    if isinstance(x, SEQUENCES):
+        return remade(x, [_leaf(entry(x_bar, k), v, left) for k, v in enumerate(x)])
+    cls = x.cls if isinstance(x, AsItWas) else type(x)
+    if dataclasses.is_dataclass(cls):
+        made = object.__new__(cls)
+        left.append(lambda: _project_fields(made, x_bar, x, left))
         return made
     if isinstance(x_bar, Tangent):
         while isinstance(x, types.FunctionType) and hasattr(x, "__thunkad_derivative__"):
@@ -321,8 +324,21 @@ def _project_structure(x_bar: Any, x: Any) -> Any:
         if isinstance(x, types.FunctionType):
             return x_bar  # of default values
         now = x.fields if isinstance(x, AsItWas) else fields_now(x, x_bar)
-        return Tangent(x_bar.cls, {k: _leaf(v, now.get(k)) for k, v in x_bar.fields.items()})
+        made = Tangent(x_bar.cls)
+        left.append(lambda: made.fields.update([(k, _leaf(v, now.get(k), left)) for k, v in x_bar.fields.items()]))
+        return made
     return NO_TANGENT if isinstance(x_bar, AbstractZero) else x_bar
+
+
+def _of_key(x_bar: Any, key: Any) -> Any:
+    return x_bar.get(key, ZERO) if type(x_bar) is dict else entry(x_bar, key)
+
+
+def _project_fields(made: Any, x_bar: Any, x: Any, left: Left) -> None:
+    """Set the fields of ``made``, the gradient of a dataclass."""
+    for f in dataclasses.fields(made):
+        value = x.fields.get(f.name) if isinstance(x, AsItWas) else getattr(x, f.name)
+        object.__setattr__(made, f.name, _leaf(entry(x_bar, f.name), value, left))
 
 
 def fields_now(x: Any, x_bar: Tangent) -> dict[str, Any]:
@@ -330,10 +346,10 @@ def fields_now(x: Any, x_bar: Tangent) -> dict[str, Any]:
     return {k: getattr(x, k, None) for k in x_bar.fields}
 
 
-def _leaf(x_bar: Any, x: Any) -> Any:
+def _leaf(x_bar: Any, x: Any, left: Left) -> Any:
     if type(x_bar) is type(x) is float:
         return x_bar
-    found = project_copy(x_bar, x)
+    found = _own(project(x_bar, x) if isinstance(x, np.ndarray) else _project(x_bar, x, left), x_bar)
     return NO_TANGENT if isinstance(found, AbstractZero) else found
 
 
@@ -388,7 +404,10 @@ def _is_numeric(x_bar: Any) -> bool:
 
 def project_copy(x_bar: Any, x: Any) -> Any:
     """:func:`project`, into memory of its own: what is handed out must not be a user's array, residual or seed."""
-    found = project(x_bar, x)
+    return _own(project(x_bar, x), x_bar)
+
+
+def _own(found: Any, x_bar: Any) -> Any:
     return found.copy() if isinstance(found, np.ndarray) and (found is x_bar or found.base is not None) else found
 
 

@@ -10,13 +10,13 @@ import dataclasses
 import functools
 import types
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
-from thunkad.runtime.allocations import allocation_of
+from thunkad.runtime.allocations import allocation_of, may_be_shared, same_view
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import another_dictionary, behind, check_read, is_own_dictionary, shares_dictionary
 from thunkad.runtime.chosen import is_function, owner_of
@@ -25,6 +25,7 @@ from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.runtime.sets import dots_of_keys, dots_of_set
 from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.walks import Left, complete
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
 
 
@@ -141,7 +142,7 @@ def view_like(result_dot: Any, result: Any, x: Any, x_dot: Any) -> Any:
             result_dot = tangent_buffer(result_dot, result)
         shares, have = np.may_share_memory(result, x), np.may_share_memory(result_dot, x_dot)
         if shares and not have:
-            return _same_view(result, x, x_dot)
+            return same_view(result, x, x_dot)
         return result_dot.copy() if have and not shares else result_dot
     if isinstance(result, (*LISTS, dict)) and result is not x and result_dot is x_dot:
         return type(result_dot)(result_dot)
@@ -160,72 +161,82 @@ def unshared(result_dot: Any, result: Any, args: tuple[Any, ...], arg_dots: tupl
     return result_dot
 
 
-def _same_view(result: np.ndarray, x: np.ndarray, x_dot: np.ndarray) -> np.ndarray:
-    if x.dtype != x_dot.dtype or x.strides != x_dot.strides or result.dtype != x.dtype:
-        raise UnsupportedSyntaxError(
-            "a view of an array that is changed in place, whose tangent is laid out in another way, is not supported",
-            hint="take a copy of the array first",
-        )
-    root = allocation_of(x_dot)
-    low, high = np.lib.array_utils.byte_bounds(root)
-    memory = np.lib.stride_tricks.as_strided(root.view(), (0,), (1,)) if root.size == 0 else root
-    start = x_dot.__array_interface__["data"][0] - low
-    offset = start + result.__array_interface__["data"][0] - x.__array_interface__["data"][0]
-    if offset < 0 or offset > high - low or root.size == 0 or not root.flags.forc:
-        raise UnsupportedSyntaxError(
-            "a view of an array that is changed in place is not supported in forward mode here"
-        )
-    return np.ndarray(result.shape, x_dot.dtype, memory.reshape(-1, order="A").data, offset, result.strides)
-
-
-def tangent_buffer(x_dot: Any, x: Any, seen: dict[int, Any] | None = None) -> Any:
+def tangent_buffer(x_dot: Any, x: Any) -> Any:
     """A tangent of ``x`` in memory of its own, laid out like ``x``, that may be changed in place as ``x`` is."""
+    if isinstance(x, np.ndarray):
+        return _filled(zeros(x), unthunk(x_dot), x)
+    left: Left = []
+    return complete(left, _buffer(x_dot, x, {}, left))
+
+
+def _filled(made: Any, x_dot: Any, x: np.ndarray) -> Any:
+    """``made``, a buffer for the tangent of ``x``, with ``x_dot`` in it."""
+    if not isinstance(x_dot, AbstractZero) and not isinstance(made, AbstractZero):
+        if np.iscomplexobj(x_dot) and not np.iscomplexobj(made):
+            made = np.zeros_like(x, dtype=np.result_type(made, x_dot), subok=False)
+        made[...] = x_dot
+    return made
+
+
+def _buffer(x_dot: Any, x: Any, seen: dict[Any, Any], left: Left) -> Any:
+    """The same for a part of a value; what containers hold is left for later."""
     x_dot = unthunk(x_dot)
-    seen = {} if seen is None else seen
     found = seen.get(id(x))
     if found is not None:
         return found
+
+    def inner(dot: Any, part: Any) -> Any:
+        return _buffer(dot, part, seen, left)
+
     if isinstance(x, np.ndarray):
-        made: Any = zeros(x)
-        if not isinstance(x_dot, AbstractZero) and not isinstance(made, AbstractZero):
-            if np.iscomplexobj(x_dot) and not np.iscomplexobj(made):
-                made = np.zeros_like(x, dtype=np.result_type(made, x_dot), subok=False)
-            made[...] = x_dot
+        made = _filled(_memory_for(x, seen), x_dot, x)
     elif isinstance(x, LISTS):
         made = []
-        seen[id(x)] = made
-        made.extend(tangent_buffer(entry(x_dot, k), v, seen) for k, v in enumerate(x))
+        left.append(lambda: made.extend([inner(entry(x_dot, k), v) for k, v in enumerate(x)]))
     elif isinstance(x, tuple):
-        made = tuple(tangent_buffer(entry(x_dot, k), v, seen) for k, v in enumerate(x))
+        made = tuple(inner(entry(x_dot, k), v) for k, v in enumerate(x))
     elif isinstance(x, dict):
         made = DefaultDots() if isinstance(x, defaultdict) else {}
-        seen[id(x)] = made
-        made.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.items()})
+        left.append(lambda: made.update([(k, inner(entry(x_dot, k), v)) for k, v in x.items()]))
     elif isinstance(x, SETS):
         made = SetDots()
-        seen[id(x)] = made
-        made.update((id(v), tangent_buffer(dot, v, seen)) for v, dot in zip(x, dots_of_set(x_dot, x)))
+        left.append(lambda: made.update([(id(v), inner(dot, v)) for v, dot in zip(x, dots_of_set(x_dot, x))]))
     elif isinstance(x, functools.partial):  # a closure, which holds what it captures
-        held, named = entry(x_dot, "args"), entry(x_dot, "keywords")
         made = Tangent(functools.partial)
-        seen[id(x)] = made
-        made.fields["func"] = entry(x_dot, "func")
-        made.fields["args"] = tuple(tangent_buffer(entry(held, k), v, seen) for k, v in enumerate(x.args))
-        made.fields["keywords"] = {k: tangent_buffer(entry(named, k), v, seen) for k, v in x.keywords.items()}
+        left.append(lambda: made.fields.update(_of_partial(x_dot, x, inner)))
     elif isinstance(x, Tangent):
         made = Tangent(x.cls)
-        seen[id(x)] = made
-        made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in x.fields.items()})
+        left.append(lambda: made.fields.update([(k, inner(entry(x_dot, k), v)) for k, v in x.fields.items()]))
     elif has_fields(x):
         if shares_dictionary(type(x)):
             raise another_dictionary(type(x))
         made = Tangent(type(x))
-        seen[id(x)] = made
-        made.fields.update({k: tangent_buffer(entry(x_dot, k), v, seen) for k, v in fields_of(x).items()})
+        left.append(lambda: made.fields.update([(k, inner(entry(x_dot, k), v)) for k, v in fields_of(x).items()]))
     else:
         return zeros(x) if isinstance(x_dot, AbstractZero) and numeric(x) else x_dot
     seen[id(x)] = made
     return made
+
+
+def _memory_for(x: np.ndarray, seen: dict[Any, Any]) -> Any:
+    """A buffer for the tangent of an array: a view of the one of its root, if that is an array like it."""
+    root = allocation_of(x)
+    if not may_be_shared(x, root):
+        return zeros(x)
+    key = "root", id(root)
+    if key not in seen:
+        order: Any = "F" if root.flags.f_contiguous and not root.flags.c_contiguous else "C"
+        seen[key] = np.zeros(root.shape, root.dtype, order)
+    return seen[key] if x is root else same_view(x, root, seen[key])
+
+
+def _of_partial(x_dot: Any, x: functools.partial[Any], inner: Callable[[Any, Any], Any]) -> dict[str, Any]:
+    held, named = entry(x_dot, "args"), entry(x_dot, "keywords")
+    return {
+        "func": entry(x_dot, "func"),
+        "args": tuple(inner(entry(held, k), v) for k, v in enumerate(x.args)),
+        "keywords": {k: inner(entry(named, k), v) for k, v in x.keywords.items()},
+    }
 
 
 def changeable(x_dot: Any, x: Any) -> Any:

@@ -6,29 +6,47 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.runtime.allocations import allocation_of, may_be_shared, same_view, shared_roots
+from thunkad.runtime.walks import Left, complete
 
-def snapshot(x: Any, seen: dict[int, Any] | None = None) -> Any:
+
+def snapshot(x: Any) -> Any:
     """A copy of arrays and of containers, laid out alike and sharing what ``x`` shares; all else is ``x`` itself."""
     if isinstance(x, np.ndarray):
-        made: Any = x.copy(order="K")
-    elif type(x) not in (list, tuple, dict) and not (isinstance(x, tuple) and hasattr(x, "_fields")):
+        return x.copy(order="K")
+    if not _is_container(x):
         return x
-    else:
-        seen = {} if seen is None else seen
-        found = seen.get(id(x))
-        if found is not None:
-            return found
-        if type(x) is list:
-            made = seen[id(x)] = []
-            made.extend(snapshot(v, seen) for v in x)
-        elif type(x) is dict:
-            made = seen[id(x)] = {}
-            made.update((k, snapshot(v, seen)) for k, v in x.items())
+    left: Left = []
+    return complete(left, _copied(x, {}, shared_roots(x), left))
+
+
+def _is_container(x: Any) -> bool:
+    return type(x) in (list, tuple, dict) or (isinstance(x, tuple) and hasattr(x, "_fields"))
+
+
+def _copied(x: Any, seen: dict[int, Any], shared: set[int], left: Left) -> Any:
+    """The same for a part of a value; what lists and dicts hold is left for later."""
+    found = seen.get(id(x))
+    if found is not None:
+        return found
+    if isinstance(x, np.ndarray):
+        root = allocation_of(x)
+        if x is root or id(root) not in shared or not may_be_shared(x, root):
+            made: Any = x.copy(order="K")
         else:
-            parts = (snapshot(v, seen) for v in x)
-            made = type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-    if seen is not None:
-        seen[id(x)] = made
+            made = same_view(x, root, _copied(root, seen, shared, left))
+    elif not _is_container(x):
+        return x
+    elif type(x) is list:
+        made = []
+        left.append(lambda: made.extend([_copied(v, seen, shared, left) for v in x]))
+    elif type(x) is dict:
+        made = {}
+        left.append(lambda: made.update([(k, _copied(v, seen, shared, left)) for k, v in x.items()]))
+    else:
+        parts = (_copied(v, seen, shared, left) for v in x)
+        made = type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    seen[id(x)] = made
     return made
 
 

@@ -27,6 +27,7 @@ from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.indexing import assigned_last
 from thunkad.runtime.subclasses import check_contents
 from thunkad.runtime.variables import Variable
+from thunkad.runtime.walks import Left, complete
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
 #: Classes whose instances are values: numbers, and functions (a closure's cotangent is that of what it holds).
@@ -40,6 +41,7 @@ class Shadows(ArrayShadows):
     def __init__(self) -> None:
         super().__init__()
         self._containers: dict[int, tuple[Any, Any]] = {}
+        self._left: list[tuple[Any, Any]] | None = None  # what is to be added, of a structure that is being added
 
     # ------------------------------------------------------------ arrays
 
@@ -63,11 +65,13 @@ class Shadows(ArrayShadows):
 
     def expect(self, x: Any) -> None:
         """Make the slots of a container as it was, and of those in it, before anyone asks for them."""
-        if isinstance(x, Then):
-            self._container(x.x, (lambda: [ZERO] * len(x.entries)) if isinstance(x.entries, list) else dict)
-            for item in x.entries.values() if isinstance(x.entries, dict) else x.entries:
-                if not (isinstance(item, Then) and id(item.x) in self._containers):
-                    self.expect(item)
+        left = [x] if isinstance(x, Then) else []
+        while left:
+            x = left.pop()
+            named = isinstance(x.entries, dict)
+            self._container(x.x, dict if named else functools.partial(list, [ZERO] * len(x.entries)))
+            items = x.entries.values() if named else x.entries
+            left += [v for v in items if isinstance(v, Then) and id(v.x) not in self._containers]
 
     # ------------------------------------------------------------ building up
 
@@ -76,10 +80,22 @@ class Shadows(ArrayShadows):
         x_bar = unthunk(x_bar)
         if isinstance(x_bar, AbstractZero) or isinstance(x, KeysView):
             return
+        if isinstance(x, np.ndarray):
+            self._add_array(x, x_bar)
+        elif self._left is not None:  # it is in what is being added
+            self._left.append((x, x_bar))
+        else:
+            self._left = [(x, x_bar)]
+            try:
+                while self._left:
+                    self._add_parts(*self._left.pop())
+            finally:
+                self._left = None
+
+    def _add_parts(self, x: Any, x_bar: Any) -> None:
+        """Add the cotangents of what a container or an object holds."""
         if isinstance(x, Then):
             self._add_then(x, x_bar)
-        elif isinstance(x, np.ndarray):
-            self._add_array(x, x_bar)
         elif isinstance(x, SEQUENCES):
             check_contents(x)
             if len(x) != len(x_bar):
@@ -322,18 +338,29 @@ class Shadows(ArrayShadows):
         """The whole cotangent of ``x`` in its structure."""
         if isinstance(x, np.ndarray):
             return self._whole(x).copy()
-        if isinstance(x, Then):
-            return self._collect_then(x)
-        slots = self.of(x)
-        if isinstance(x, SETS):
-            return [self._collected(x, ZERO, None, v) for v in x]
-        if isinstance(x, SEQUENCES):
-            return remade(x, (self._collected(x, slots, k, v) for k, v in enumerate(x)))
-        if isinstance(x, dict):
-            return {k: self._collected(x, slots, k, v) for k, v in x.items()}
-        if isinstance(slots, dict):
-            return Tangent(type(x), {k: self._collected(x, slots, k, v) for k, v in fields_of(x).items()})
-        return ZERO
+        left: Left = []
+        return complete(left, self._collect(x, left))
+
+    def _collect(self, x: Any, left: Left) -> Any:
+        """The same; what is in lists, dicts and objects is left for later."""
+        if isinstance(x, np.ndarray):
+            return self._whole(x).copy()
+        whole, entries = (x.x, x.entries) if isinstance(x, Then) else (x, x)
+        slots = self.of(whole)
+        if isinstance(whole, SETS):
+            return [self._collected(x, ZERO, None, v, left) for v in entries]
+        if type(whole) is list:
+            made: list[Any] = []
+            left.append(lambda: made.extend([self._collected(whole, slots, k, v, left) for k, v in enumerate(entries)]))
+            return made
+        if isinstance(entries, list) or isinstance(x, SEQUENCES):
+            return remade(whole, [self._collected(whole, slots, k, v, left) for k, v in enumerate(entries)])
+        if not isinstance(whole, dict) and not isinstance(slots, dict):
+            return ZERO
+        found: dict[Any, Any] = {}
+        fields = entries if isinstance(entries, dict) else fields_of(entries)
+        left.append(lambda: found.update([(k, self._collected(whole, slots, k, v, left)) for k, v in fields.items()]))
+        return found if isinstance(whole, dict) else Tangent(type(whole), found)
 
     def whole(self, x: Any, x_bar: Any) -> Any:
         """The whole cotangent of ``x``, which may be a number (then ``x_bar``)."""
@@ -341,19 +368,11 @@ class Shadows(ArrayShadows):
             return of_function(self, x, x_bar)
         return x_bar if isinstance(x, (float, int, complex, np.generic)) else self.collect(x)
 
-    def _collect_then(self, x: Then) -> Any:
-        slots = self.of(x.x)
-        if isinstance(x.entries, dict):
-            found = {k: self._collected(x.x, slots, k, v) for k, v in x.entries.items()}
-            return found if isinstance(x.x, dict) else Tangent(type(x.x), found)
-        parts = [self._collected(x.x, slots, k, v) for k, v in enumerate(x.entries)]
-        return parts if isinstance(x.x, SETS) else remade(x.x, parts)
-
-    def _collected(self, x: Any, slots: Any, key: Any, value: Any) -> Any:
+    def _collected(self, x: Any, slots: Any, key: Any, value: Any, left: Left) -> Any:
         if isinstance(value, (np.ndarray, *CONTAINERS, *SETS, Then)) or (
             hasattr(value, "__dict__") and not is_function(value)
         ):
-            return self.collect(value)
+            return self._collect(value, left)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
 
 
@@ -415,43 +434,57 @@ class Then:
         return iter(self.entries)
 
 
-def then(x: Any, seen: dict[int, Then] | None = None) -> Any:
+def then(x: Any) -> Any:
     """``x`` as it is now, so that its cotangent can be taken apart after it was changed."""
+    left: Left = []
+    return complete(left, _then(x, {}, left))
+
+
+def _then(x: Any, seen: dict[int, Then], left: Left) -> Any:
+    """The same for a part of a value; what is in it is left for later."""
     if isinstance(x, METHODS) and isinstance(x.__self__, CONTAINERS):
-        return then(x.__self__, seen)  # whose cotangent that of the method is
+        return _then(x.__self__, seen, left)  # whose cotangent that of the method is
     if isinstance(x, (np.ndarray, *VALUES, str, bytes, type(None), type)):
         return x
-    seen = {} if seen is None else seen
     if id(x) in seen:
         return seen[id(x)]
     if isinstance(x, (*SEQUENCES, *SETS)):
         made = seen[id(x)] = Then(x, [])
-        made.entries.extend(then(v, seen) for v in x)
+        left.append(lambda: made.entries.extend([_then(v, seen, left) for v in x]))
         return made
     fields = x if isinstance(x, dict) else fields_of(x) if not is_function(x) else None
     if fields is None or (not fields and not isinstance(x, dict)):
         return x
     made = seen[id(x)] = Then(x, {})
-    made.entries.update((k, then(v, seen)) for k, v in fields.items())
+    left.append(lambda: made.entries.update([(k, _then(v, seen, left)) for k, v in fields.items()]))
     return made
 
 
-def structure(x: Any, seen: dict[int, Any] | None = None) -> Any:
+def structure(x: Any) -> Any:
     """Containers and objects copied, what they hold as it is: how an argument was before it is changed in place."""
-    seen = {} if seen is None else seen
+    left: Left = []
+    return complete(left, _structure(x, {}, left))
+
+
+def _structure(x: Any, seen: dict[int, Any], left: Left) -> Any:
+    """The same for a part of a value; what lists, dicts and objects hold is left for later."""
     if id(x) in seen:
         return seen[id(x)]
     if type(x) is dict:
-        return {k: structure(v, seen) for k, v in x.items()}
+        made: Any = {}
+        seen[id(x)] = made
+        left.append(lambda: made.update([(k, _structure(v, seen, left)) for k, v in x.items()]))
+        return made
+    if type(x) is list:
+        made = seen[id(x)] = []
+        left.append(lambda: made.extend([_structure(v, seen, left) for v in x]))
+        return made
     if isinstance(x, SEQUENCES):
-        return remade(x, [structure(v, seen) for v in x])
-    if (
-        isinstance(getattr(x, "__dict__", None), dict)
-        and not is_function(x)
-        and not isinstance(x, (*VALUES, np.ndarray))
-    ):
+        return remade(x, [_structure(v, seen, left) for v in x])
+    holds = isinstance(getattr(x, "__dict__", None), dict) and not is_function(x)
+    if holds and not isinstance(x, (*VALUES, np.ndarray)):
         made = seen[id(x)] = AsItWas(type(x))
-        made.fields.update((k, structure(v, seen)) for k, v in fields_of(x).items())
+        left.append(lambda: made.fields.update([(k, _structure(v, seen, left)) for k, v in fields_of(x).items()]))
         return made
     return x
 
