@@ -357,10 +357,11 @@ class Shadows(ArrayShadows):
             return remade(whole, [self._collected(whole, slots, k, v, left) for k, v in enumerate(entries)])
         if not isinstance(whole, dict) and not isinstance(slots, dict):
             return ZERO
-        found: dict[Any, Any] = {}
+        found: Any = {} if isinstance(whole, dict) else Tangent(type(whole))
+        named = found if isinstance(whole, dict) else found.fields
         fields = entries if isinstance(entries, dict) else fields_of(entries)
-        left.append(lambda: found.update([(k, self._collected(whole, slots, k, v, left)) for k, v in fields.items()]))
-        return found if isinstance(whole, dict) else Tangent(type(whole), found)
+        left.append(lambda: named.update([(k, self._collected(whole, slots, k, v, left)) for k, v in fields.items()]))
+        return found
 
     def whole(self, x: Any, x_bar: Any) -> Any:
         """The whole cotangent of ``x``, which may be a number (then ``x_bar``)."""
