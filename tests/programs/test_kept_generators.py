@@ -33,6 +33,7 @@ def total(ys):
  return t
 """
 
+CLEANING = "def g(x):\n try:\n  yield x\n  yield x * x\n finally: print('done')\n"
 V, M, W = np.array([0.5, 1.5, 2.5]), np.arange(6.0).reshape(3, 2) / 3, np.array([1.2, -0.5])
 PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "super": ("class A:\n def __init__(self, k): self.k = k\n def g(self, x):\n  yield x * self.k\n  yield x\nclass B(A):\n def g(self, x):\n  for v in super().g(x): yield v * v\ndef f(x):\n it = B(x).g(x)\n return next(it) * next(it)", (1.2,)),
@@ -128,6 +129,17 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "starred": ("def f(x):\n a, *b = powers(x, 3)\n return a * b[1]", (1.2,)),
     "map_draws_in_turn": ("def g(x):\n yield x\n yield x * x\n raise ValueError\ndef f(x):\n it = map(lambda v: v * x, g(x))\n return next(it) * next(it)", (1.2,)),
     "value_of_stop": ("def g(x):\n yield x\n return x * x\ndef f(x):\n it = g(x)\n t = next(it)\n try: next(it)\n except StopIteration as e: t = t * e.value\n return t", (1.2,)),
+    "finally_in_parts": (CLEANING + "def f(x):\n it = g(x)\n return next(it) * x", (1.2,)),
+    "finally_passed": (CLEANING + "def f(x): return total(g(x))", (1.2,)),
+    "finally_nested": ("def f(x):\n def g():\n  try: yield x\n  finally: print('done')\n it = g()\n return next(it) * x", (1.2,)),
+    "walrus": ("def g(x):\n print(y := x * x)\n yield y\n yield y * x\ndef f(x):\n it = g(x)\n return next(it) * next(it)", (1.2,)),
+    "finally_and_closing": ("import contextlib\n" + CLEANING + "def f(x):\n with contextlib.closing(g(x)) as it: t = next(it)\n print('after')\n return t * x", (1.2,)),
+    "finally_changes_late": ("def g(x, log):\n try:\n  yield x\n  yield x * x\n finally: log.append(x * x)\ndef h(x, log):\n it = g(x, log)\n return next(it)\ndef f(x):\n log = []\n t = h(x, log)\n print('after')\n return t * log[0]", (1.2,)),
+    "finally_yields": ("def g(x):\n try:\n  yield x\n  if x > 1: raise KeyError\n finally:\n  yield x * x\ndef f(x):\n t = 1.0\n try:\n  for v in g(x): t = t * v\n except KeyError: t = t * x\n return t", (1.2,)),
+    "handler_raises_again": ("def g(x):\n try:\n  yield x\n  raise KeyError(x)\n except ValueError: yield 2.0\n except KeyError as e:\n  yield x * x\n  raise\ndef f(x):\n t = 1.0\n try:\n  for v in g(x): t = t * v\n except KeyError: t = t * x\n return t", (1.2,)),
+    "yields_in_operands": ("def g(x):\n d = {'a': 0.0}\n d['a'] += (yield x) * 2.0\n z = [x, (yield d['a']), x * x]\n w = (yield z[1]) if z[1] > 0 else 5.0\n ok = (yield w) > 0.0 and (yield w * x) > -1.0\n assert (yield z[2]) > 0 and ok\n while (y := (yield sum(z) * w)) is not None: w = w * y\n yield w\ndef f(x):\n it = g(x)\n t = next(it)\n for k in range(7): t = t + it.send(t * x)\n return t * it.send(None)", (0.7,)),
+    "super_property": ("class A:\n def __init__(self, k): self.k = k\n @property\n def twice(self): return self.k * self.k\nclass B(A):\n def g(self):\n  yield super().twice\n  yield super().twice[0] * self.k\ndef f(x):\n it = B(np.ones(2) * x).g()\n return np.sum(next(it) * next(it))", (1.2,)),
+    "with_around_yield": ("import contextlib\nclass S:\n def __init__(self, log, v): self.log = log; self.v = v\n def __enter__(self): return self.v * self.v\n def __exit__(self, kind, *rest):\n  self.log.append(self.v)\n  return kind is ValueError\n@contextlib.contextmanager\ndef m(x, log):\n with S(log, x) as s: yield s * 2\n log.append(s)\ndef f(x):\n log = []\n with m(x, log) as y:\n  z = y * x\n  raise ValueError\n return z * log[0] * log[1]", (1.2,)),
     "iterators_in_a_list": ("class It:\n def __init__(self, x): self.x = x\n def __iter__(self): return self\n def __next__(self):\n  self.x = self.x * 2\n  return self.x\ndef drain(o):\n for v in o:\n  if v > 3: return True\n return False\ndef f(x):\n os = [It(x)]\n b = drain(os[0])\n return os[0].x if b else x", (1.2,)),
 }  # fmt: skip
 
@@ -138,17 +150,11 @@ def test_derivatives_and_behaviour(name: str) -> None:
     check_program(Program(HELPERS + text, args).build(), args)
 
 
-CLEANING = "def g(x):\n try:\n  yield x\n  yield x * x\n finally: print('done')\n"
 REFUSED = {
-    "finally_in_parts": (CLEANING + "def f(x):\n it = g(x)\n return next(it) * x", "a 'finally' or the like around a 'yield'"),
-    "finally_passed": (CLEANING + "def f(x): return total(g(x))", "a 'finally' or the like around a 'yield'"),
-    "finally_zipped": (CLEANING + "def f(x):\n t = x\n for a, b in zip([x], g(x)): t = t * a * b\n return t", "a 'finally' or the like around a 'yield'"),
-    "finally_nested": ("def f(x):\n def g():\n  try: yield x\n  finally: print('done')\n it = g()\n return next(it) * x", "a 'finally' or the like around a 'yield'"),
-    "finally_found_late": (CLEANING + "def f(x):\n h = {'g': g}['g' if x > 0 else 'h']\n return next(h(x)) * x", "a 'finally' or the like around a 'yield'"),
-    "yield_in_with": ("def g(x):\n with np.errstate(all='ignore'):\n  print('in')\n  yield x\ndef f(x):\n it = g(x)\n return next(it) * x", "a 'yield' inside of 'with'"),
-    "yield_in_handler": ("def g(x):\n try: raise KeyError\n except KeyError: yield x\ndef f(x):\n it = g(x)\n return next(it) * x", "a 'yield' in an 'except' or 'finally' clause"),
-    "yield_in_expression": ("def g(x):\n y = 2 * (yield x)\n yield y\ndef f(x):\n it = g(x)\n return next(it) * it.send(x)", "a 'yield' inside of an expression"),
-    "walrus": ("def g(x):\n print(y := x * x)\n yield y\n yield y * x\ndef f(x):\n it = g(x)\n return next(it) * next(it)", "':=' with the variable 'y'"),
+    "finally_zipped": (CLEANING + "def f(x):\n t = x\n for a, b in zip([x], g(x)): t = t * a * b\n return t", "around a 'yield'"),
+    "finally_found_late": (CLEANING + "def f(x):\n h = [halves, g][int(x > 0)]\n return next(h(x)) * x", "around a 'yield'"),
+    "finally_returned": (CLEANING + "def h(x):\n it = g(x)\n next(it)\n return it\ndef f(x): return next(h(x)) * x", "around a 'yield'"),
+    "finally_left_by_return": ("def g(x):\n for k in range(2):\n  try: return\n  finally: yield x\ndef f(x):\n it = g(x)\n return next(it) * x", "a 'yield' in a 'finally' clause"),
     "rule_of_a_list": ("def f(x):\n g = powers(x, 3)\n next(g)\n return math.dist(g, [1.0, 2.0])", "dist of a generator that is kept"),
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from thunkad.adjoint.checks import insert_checks
 from thunkad.adjoint.control import calls_writers
 from thunkad.adjoint.forward import Callees, Forward
 from thunkad.adjoint.groups import in_groups, lazy_pullback
+from thunkad.adjoint.guarded import with_errors_kept
 from thunkad.adjoint.mutate import Mutation
 from thunkad.adjoint.mutation import shadowed_names, shadowed_params, written_params
 from thunkad.adjoint.saves import definite, insert_saves, open_lists
@@ -401,7 +402,8 @@ class Generator:
         known = identities(body, self.resolved.kinds) if whole else lambda e: e
         body = let_go(body, {p.name for p in params}) if whole else body
         body = eliminate(propagate(body, lambda e: fold(known(e))), set(), self.purity)
-        function = n.Function(name, params, comment_groups(tidy(body), self.resolved), (), line, filename)
+        body = with_errors_kept(tidy(body), self.names)
+        function = n.Function(name, params, comment_groups(body, self.resolved), (), line, filename)
         function = self.composed(function) if compose else function
         self.reached("clean", function)
         return function

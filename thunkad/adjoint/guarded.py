@@ -12,6 +12,7 @@ import builtins
 import contextlib
 import threading
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from thunkad.adjoint.bars import Bars, merge_arms
 from thunkad.adjoint.control import Link, reverse_only_way
 from thunkad.adjoint.steps import Block, OutlinedStep, Step
 from thunkad.analysis.activity import CONSTANT, flows
-from thunkad.analysis.half_way import badly_cut
+from thunkad.analysis.half_way import WATCHING, badly_cut
 from thunkad.analysis.sites import Resolved
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.ir.fresh import Names
 from thunkad.records import field, record, replace
 from thunkad.runtime.exceptions import Unswallowing, if_reached, raise_noted
 
@@ -86,9 +88,11 @@ def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
             "put what may raise into a 'try' of its own, before anything is changed",
         )
     attempts: list[Attempt] = []
-    fw.tries.append(attempts)
+    if s.site != WATCHING:
+        fw.tries.append(attempts)
     body, first = fw.block(s.body)
-    fw.tries.pop()
+    if s.site != WATCHING:
+        fw.tries.pop()
     orelse, second = fw.block(s.orelse)
     handler, caught = fw.block(s.handler)
     error = s.error
@@ -123,6 +127,28 @@ def attempt(fw: Any, s: n.Assign, step: OutlinedStep, forward: n.Ref, args: tupl
     partial = IF_REACHED, (n.Const(len(step.operands)), function, *before)
     for attempts in fw.tries:
         attempts.append((saved, replace(step, target=fw.names.temporary(), call=partial)))
+
+
+def with_errors_kept(body: list[n.Stmt], names: Names) -> list[n.Stmt]:
+    """``body`` with exceptions under names that outlive their handlers, where they are read behind these."""
+    tries: list[Any] = [s for s in walk.statements(body) if type(s) is n.Try and s.error is not None]
+    if not tries:
+        return body
+    reading = _readings(body)
+    for s in tries:
+        inside = _readings(s.handler)
+        if reading[s.error] > inside[s.error]:
+            kept, s.error = s.error, names.new(s.error)
+            s.handler = [n.Assign(kept, n.Name(s.error), line=s.line), *s.handler]
+    return body
+
+
+def _readings(body: list[n.Stmt]) -> Counter[str]:
+    """How many statements read each name, those of functions that are defined there too."""
+    found = Counter(x for s in walk.statements(body) for x in walk.reads(s))
+    for s in walk.statements(body):
+        found.update(_readings(s.function.body) if type(s) is n.Define else ())
+    return found
 
 
 @record

@@ -14,7 +14,6 @@ import numpy as np
 
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import may_have_tangent
@@ -59,13 +58,6 @@ def kept_generators(
             context.suspends = True  # the loop is written out another way then
             continue
         cls = class_of(site.callee)
-        if cls.cleans_up and why not in HARMLESS:  # type: ignore[attr-defined]
-            raise UnsupportedSyntaxError(
-                f"the generator {cls.__name__}, which has a 'finally' or the like around a 'yield', {why}; when that "
-                "is run is not known then",
-                found.place(s.line),
-                "put the 'try' around the loop that uses the generator up",
-            )
         out[key] = s, n.Call(n.Ref(cls.__name__, cls), site.args, site.kwargs)
     return out
 

@@ -10,6 +10,9 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.normal.guarded import Hazard, own_objects
 
+#: The site of a ``try`` whose handler raises again, and looks at nothing but whether a generator is over.
+WATCHING = "watching"
+
 
 def stops_half_way(resolved: Resolved, inner: Callable[[Site], bool]) -> bool:
     """Whether a function may raise after it has changed something of its caller's; ``inner`` says so of its callees."""
@@ -46,6 +49,8 @@ def badly_cut(resolved: Resolved, s: n.Try, concerned: Iterable[str] | None = No
 
     ``concerned``: names of what matters (None: everything).
     """
+    if s.site == WATCHING:
+        return False
     found = _Changed(resolved, s, resolved.kinds if concerned is None else concerned)
     return found.after(s.body, False) is None or found.called_late(s.body)
 

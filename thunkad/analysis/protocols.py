@@ -483,9 +483,6 @@ class _Writer:
         out.append(n.Assign(first.id, drawing, line=s.line))
         out.append(n.Assign(item.id, first, line=s.line))
         out.append(n.While(test, more, body, s.stop, line=s.line))
-        if s.stop is not None and getattr(cls, "cleans_up", False):
-            closing = n.Effect(n.Call(n.Attr(it, "close"), ()), line=s.line)
-            out.append(n.If(n.Name(s.stop), [closing], [], line=s.line))
         return out
 
 

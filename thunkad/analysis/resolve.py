@@ -10,6 +10,7 @@ from typing import Any
 
 from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.checkpoints import with_segments
+from thunkad.analysis.dropped import with_drops
 from thunkad.analysis.followed import with_outcomes
 from thunkad.analysis.generators import kept_generators, with_objects
 from thunkad.analysis.members import noted_by
@@ -43,6 +44,7 @@ def _resolve(function: n.Function, owner: Any, params: dict[str, Kind], context:
             kept |= more
             continue
         followed = with_outcomes(found, context.raises)
+        followed = with_drops(found) if followed is found.function and context.suspends else followed
         if followed is found.function:
             return found
         function, kept = followed, {}

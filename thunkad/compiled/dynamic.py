@@ -43,7 +43,7 @@ from thunkad.errors import NoRuleError, StaleRuleError, ThunkadError, Unsupporte
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.normal.suspended_class import found_class
+from thunkad.normal.suspended_class import class_of
 from thunkad.rules.entry import Entry, name_of
 from thunkad.rules.keywords import renamed
 from thunkad.rules.refused import no_rule_message, reason_for
@@ -302,7 +302,7 @@ class Pull:
     def function(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt = None) -> tuple[Any, Back]:
         """A Python function: compiled for the kinds of these arguments."""
         if inspect.isgeneratorfunction(fn):
-            return self.whole(found_class(fn), args, kwargs)
+            return self.whole(class_of(fn), args, kwargs)
         if inspect.iscoroutinefunction(fn):
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a coroutine and can't be differentiated")
         signature = inspect.signature(fn, follow_wrapped=False)

@@ -66,7 +66,7 @@ from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Tuple, is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.kinds.variables import is_shared
-from thunkad.normal.suspended_class import found_class
+from thunkad.normal.suspended_class import class_of
 from thunkad.rules.entry import Entry, name_of
 from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.complex import is_real_number, real_part
@@ -329,7 +329,7 @@ class PullAgain:
         f, given, named = fn[0], values(args), named_values(kwargs)
         lifted = self.world.lifted.get(lifted_of(f))
         if lifted is None and inspect.isgeneratorfunction(f):
-            return self.whole(pull, constant(found_class(f), fn), args, kwargs)
+            return self.whole(pull, constant(class_of(f), fn), args, kwargs)
         if lifted is None and f.__code__.co_filename.startswith("<thunkad "):
             raise UnsupportedSyntaxError(
                 f"a second derivative through {f.__name__}, which was compiled for a derivative, is not supported"

@@ -41,7 +41,7 @@ from thunkad.forward.calls import no_frule
 from thunkad.forward.template import dots_of
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
-from thunkad.normal.suspended_class import found_class
+from thunkad.normal.suspended_class import class_of
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.keywords import constants_of, no_derivative_by, renamed
 from thunkad.runtime.chosen import bound_choice, built_in_owner
@@ -258,7 +258,7 @@ class Push:
     ) -> Both:
         """A Python function: compiled for the kinds of these arguments and for the tangents that there are."""
         if inspect.isgeneratorfunction(fn):
-            return self.construct(found_class(fn), args, arg_dots, kwargs, kwarg_dots)
+            return self.construct(class_of(fn), args, arg_dots, kwargs, kwarg_dots)
         if inspect.iscoroutinefunction(fn):
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a coroutine and can't be differentiated")
         lifted = self.forwarding.lifted.get(getattr(fn, "lifted", fn))

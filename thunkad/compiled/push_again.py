@@ -37,7 +37,7 @@ from thunkad.compiled.refusals import changes_argument
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
-from thunkad.normal.suspended_class import found_class
+from thunkad.normal.suspended_class import class_of
 from thunkad.rules.entry import FRULE
 from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.dot_changes import set_field
@@ -208,7 +208,7 @@ class PushAgain:
         f, given, named = fn[0], values(args), named_values(kwargs)
         lifted = self.world.lifted.get(lifted_of(f))
         if lifted is None and inspect.isgeneratorfunction(f):
-            return self.construct(constant(found_class(f), fn), args, kwargs)
+            return self.construct(constant(class_of(f), fn), args, kwargs)
         slot = slot_of(f) if lifted is None else None
         if slot is not None:
             return self.world.forwarding.pulled_again.bundles.run_call(slot, args)  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from thunkad.adjoint.saves import definite
 from thunkad.analysis.aliases import variables_of
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
@@ -177,7 +178,7 @@ def halves(
     saved = push.names.new("saved")
     needed = split.read(linear)
     returned = last.value if not public else n.Call(SNAPSHOT, (last.value,))
-    keep: list[n.Stmt] = [n.Assign(saved, as_tuple(needed))]
+    keep: list[n.Stmt] = [n.Assign(saved, definite([primal], tuple(needed), push.names))]
     back = [n.Return(n.TupleExpr((returned, n.Name(saved))), line=last.line)]
     primal = cleaned([*primal, *keep, *back], user_pure)
     linear = cleaned([*unpacked(needed, saved), *linear, n.Return(n.Name(result))], user_pure)
@@ -185,10 +186,6 @@ def halves(
     return n.Function(primal_name, params, primal, *where), n.Function(
         linear_name, [n.Param(saved), *dots], linear, *where
     )
-
-
-def as_tuple(names: list[str]) -> n.Expr:
-    return n.TupleExpr(tuple(map(n.Name, names)))
 
 
 def unpacked(names: list[str], saved: str) -> list[n.Stmt]:
@@ -286,7 +283,7 @@ class Split:
         if any(kept):
             saved = self.names.new("arm_saved")
             for (own, more), names in zip(arms, kept):
-                own.append(n.Assign(saved, as_tuple(names)))
+                own.append(n.Assign(saved, definite([own], tuple(names), self.names)))
                 more[:0] = unpacked(names, saved)
         primal.append(n.If(s.test, arms[0][0], arms[1][0], line=s.line, site=s.site))
         linear.append(n.If(test, arms[0][1], arms[1][1], line=s.line))
@@ -321,7 +318,7 @@ class Split:
         names = self.handed_over(inside, more, bound)
         every, one = self.names.new("loop_saved"), self.names.new("iteration_saved")
         primal.append(n.Assign(every, n.ListExpr(())))
-        body.append(n.Append(every, as_tuple(names)))
+        body.append(n.Append(every, definite([body], tuple(names), self.names, set(bound))))
         linear.append(n.For(one, n.Name(every), [*unpacked(names, one), *more], line=line))
 
     # ------------------------------------------------------------ statements of the linear half

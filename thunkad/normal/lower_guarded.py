@@ -26,6 +26,7 @@ from thunkad.normal.exits import leaving, left_early
 from thunkad.normal.lower_builder import Builder, lowers
 from thunkad.normal.lower_expressions import callee
 from thunkad.normal.lower_targets import bind
+from thunkad.normal.plain_managers import swallows_nothing
 from thunkad.runtime import exceptions
 from thunkad.runtime.unbound import Unbound
 
@@ -35,10 +36,6 @@ LEAVE = n.Ref("leave", exceptions.leave)
 SHOWN, TRACE = n.Ref("shown", exceptions.shown), n.Ref("traceback_of", exceptions.traceback_of)
 NO_ERROR = (n.Const(None), n.Const(None), n.Const(None))
 UNBOUND = n.Ref("Unbound", Unbound)
-PLAIN = (
-    "errstate", "printoptions", "catch_warnings", "redirect_stdout", "redirect_stderr", "open", "Lock", "RLock",
-    "localcontext",
-)  # fmt: skip
 
 
 @lowers("Try")
@@ -201,7 +198,7 @@ def _item(b: Builder, items: list[Any], body: list[Any]) -> None:
     item, *rest = items
     line = b.line
     target = item.optional_vars
-    if not _is_plain(item.context_expr):
+    if not swallows_nothing(item.context_expr):
         manager = b.atom(item.context_expr)
         manager = b.temp(manager) if type(manager) is not n.Name or manager.id not in b.stable else manager
         entered = b.temp(n.Call(ENTER, (manager,)))
@@ -235,10 +232,3 @@ def after_exception(b: Any, error: str) -> tuple[n.Expr, ...]:
     shown = b.temp(n.Call(SHOWN, (n.Name(error),)))
     kind = b.temp(n.Call(n.Ref("type", type), (shown,)))
     return kind, shown, b.temp(n.Call(TRACE, (shown,)))
-
-
-def _is_plain(node: Any) -> bool:
-    """Whether the manager is spelled like one of the library's that swallows nothing and has no value to follow."""
-    if type(node).__name__ != "Call":
-        return False
-    return getattr(node.func, "attr", getattr(node.func, "id", None)) in PLAIN

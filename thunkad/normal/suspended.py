@@ -29,10 +29,11 @@ exception too, leaves it finished.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from thunkad.ir.fresh import Names
 from thunkad.normal.code_text import CodeText
+from thunkad.normal.resumable import Resumable
 from thunkad.normal.scope import FUNCTIONS, Scope
 from thunkad.normal.scope_walk import fields
 from thunkad.normal.scopes import Scopes
@@ -43,7 +44,9 @@ from thunkad.tree.parse import gast
 #: Attributes of every generator, and what the written code refers to.
 MACHINE = ("at", "cleans_up", "close", "generator", "result", "resumed", "send", "throw")
 HELPERS = (
-    "CLOSING", "EXHAUSTED", "Thrown", "delegated", "drawn", "following", "handed", "iter", "returned", "zipped",
+    "CLOSING", "EXHAUSTED", "Thrown", "begun", "behind",
+    "delegated", "drawn", "enter", "following", "handed", "iter", "leave", "returned",
+    "shown", "traceback_of", "zipped",
     "enumerated",
     "mapped", "filtered",
 )  # fmt: skip
@@ -76,24 +79,25 @@ class Suspension:
         self.nested, captured = captured is not None, captured or {}
         self.cells = captured
         node = scope.node
-        self.kept = Outliving(scope, scopes).found
         taken = {x.id for x in gast.walk(node) if isinstance(x, gast.Name)} | scope.bound | set(captured)
         fresh = Names(taken)
         self.frame = "self" if "self" not in taken else fresh.new("frame")
         fresh.reserve((self.frame,))
         self.names = {name: fresh.new(name) for name in HELPERS}
         self.sent, self.item, self.value = (fresh.new(name) for name in ("sent", "item", "value"))
-        self.fresh = fresh
+        self.fresh, self.written = fresh, CodeText(node)
+        node.body = Resumable(scope, CodeText(node), fresh, self.names, refuse).block(node.body)
+        self.kept = Outliving(scope, scopes).found
         attributes = Names(MACHINE)
         self.attributes = {name: attributes.new(name) for name in sorted(self.kept)}
         self.captured = {name: attributes.new(f"{name}_cell" if cell else name) for name, cell in captured.items()}
         self.machine = attributes
         self.cleans_up = any(map(cleans_up, statements_in(node.body)))
+        self.closes = self.cleans_up and not managed  # what manages is thrown into
         self.catches = self.managed and any(
             type(s).__name__ == "Try" and has_yield(*s.body, *s.orelse) for s in statements_in(node.body)
         )
         self.numbers = {id(y): k for k, y in enumerate(yields_in_body(node), 2)}
-        self.written = CodeText(node)
         self.returns_value = any(type(x).__name__ == "Return" and x.value is not None for x in statements_in(node.body))
         body = self.block(node.body, self.all_in(*node.body), begin=True)
         head = self.written.code(f"if {self.frame}.at == 0:\n return {self.names['EXHAUSTED']}")
@@ -157,7 +161,8 @@ class Suspension:
         ``begin``: it is the body of the generator; it is entered with ``at`` 1 for the first time.
         """
         out: list[Any] = []
-        run: list[Any] = self.written.code(f"{self.frame}.at = 0") if begin else []
+        start = f"{self.names['begun']}({self.frame})\n" if self.closes else ""
+        run: list[Any] = self.written.code(f"{start}{self.frame}.at = 0") if begin else []
         rest = set(possible)
 
         def flush() -> None:
@@ -217,7 +222,7 @@ class Suspension:
     def give(self, node: Any, k: int, target: Callable[[str], list[Any]] | None) -> tuple[list[Any], list[Any]]:
         """What comes before a ``yield`` is left, and what after it is gone on from."""
         f = self.frame
-        closing = f"\nif {self.sent} is {self.names['CLOSING']}:\n raise GeneratorExit" if self.cleans_up else ""
+        closing = f"\nif {self.sent} is {self.names['CLOSING']}:\n raise GeneratorExit" if self.closes else ""
         if self.catches:
             closing += f"\nif isinstance({self.sent}, {self.names['Thrown']}):\n raise {self.sent}.error"
         if type(node).__name__ == "Yield":
@@ -339,12 +344,6 @@ class Suspension:
         return before, out
 
     def _Try(self, s: Any) -> tuple[list[Any], list[Any]]:
-        if has_yield(*s.finalbody, *s.handlers):
-            self.refuse(
-                self.written.line,
-                "a 'yield' in an 'except' or 'finally' clause can't be differentiated where the generator is kept",
-                "Note in a variable what has happened, and yield after the 'try' statement.",
-            )
         self.mark(s.body)
         new = self.written.code("try:\n pass\nfinally:\n pass")[0]
         new.handlers = [x for h in s.handlers for x in self.plain(h)]
@@ -354,13 +353,6 @@ class Suspension:
         final = [y for x in s.finalbody for y in self.plain(x)]
         new.finalbody = [self.guarded_by(f"{self.frame}.at == 0", final)] if final else []
         return [], [new]
-
-    def _With(self, s: Any) -> NoReturn:
-        self.refuse(
-            self.written.line,
-            "a 'yield' inside of 'with' can't be differentiated where the generator is kept",
-            "Put the 'with' statement around the loop that uses the values up, or collect them in a list.",
-        )
 
     def _Match(self, s: Any) -> tuple[list[Any], list[Any]]:
         f, chosen = self.frame, self.place("chosen")

@@ -15,14 +15,16 @@ from thunkad.normal.scope import Scope
 from thunkad.normal.scopes import Scopes
 from thunkad.normal.stops import turn_stops
 from thunkad.normal.suspended import Suspension
-from thunkad.runtime import iterators, lazy, suspended
+from thunkad.runtime import attributes, exceptions, iterators, lazy, suspended
 from thunkad.source.functions import Source, find_source, note_source
 from thunkad.tree.parse import deep_recursion, gast, quiet
 
 _HELPERS: dict[str, Any] = {
+    "begun": suspended.begun, "behind": attributes.read_behind,
     "CLOSING": suspended.CLOSING, "Thrown": suspended.Thrown, "EXHAUSTED": iterators.EXHAUSTED,
     "delegated": suspended.delegated,
-    "drawn": iterators.drawn, "following": iterators.following,
+    "drawn": iterators.drawn, "enter": exceptions.enter, "leave": exceptions.leave,
+    "shown": exceptions.shown, "traceback_of": exceptions.traceback_of, "following": iterators.following,
     "handed": suspended.handed, "iter": iter, "returned": suspended.returned, "zipped": lazy.zipped,
     "enumerated": lazy.enumerated, "mapped": lazy.mapped, "filtered": lazy.filtered,
 }  # fmt: skip
@@ -56,24 +58,6 @@ def class_of(fn: Any, managed: bool = False) -> type:
     return found  # type: ignore[no-any-return]
 
 
-def found_class(fn: Any) -> type:
-    """:func:`class_of` for a generator function that is found when the code runs."""
-    cls = class_of(fn)
-    refuse_cleaning(cls, None)
-    return cls
-
-
-def refuse_cleaning(cls: Any, place: Any) -> None:
-    """Refuse a generator that has to be told when it is left for good, where nobody knows when that is."""
-    if cls.cleans_up:
-        raise UnsupportedSyntaxError(
-            f"the generator {cls.__name__}, which has a 'finally' or the like around a 'yield', is kept; when that is "
-            "run is not known then",
-            place,
-            "Put the 'try' around the loop that uses the generator up.",
-        )
-
-
 def class_inside(
     source: Source, scope: Scope, scopes: Scopes, captured: dict[str, bool], managed: bool = False
 ) -> type:
@@ -85,8 +69,6 @@ def class_inside(
     node = scope.node
     if not hasattr(node, "suspended"):
         node.suspended = _made(source, scope, scopes, captured, node.name, managed)
-        if not managed:
-            refuse_cleaning(node.suspended, source.place(node.lineno))
         holding.add(source.function)
     return node.suspended  # type: ignore[no-any-return]
 

@@ -86,6 +86,11 @@ class Attributes:
             if new is not None:
                 new.ctx = node.ctx
             return node if new is None else new
+        if kind == "Call" and type(node.func).__name__ == "Attribute":
+            node.func.is_called = True
+        if kind == "Attribute" and not getattr(node, "is_called", False) and self.is_super(node.value):
+            owner = f"{self.frame}.{self.attributes[self.own.params[0]]}"
+            return self.written.expr(f"{self.helpers['behind']}(__class__, {owner}, {node.attr!r})({owner})")
         if kind == "Call" and type(node.func).__name__ == "Name" and self.scope.owner(node.func.id) is None:
             self.builtin(node)
         if kind == "NamedExpr" and self.attribute(node.target.id, self.scope) is not None:
@@ -152,9 +157,14 @@ class Attributes:
                 setattr(node, name, self.rename(getattr(node, name)))
         self.scope = outer
 
+    def is_super(self, node: Any) -> bool:
+        """Whether ``node`` is ``super()`` in a method that is a generator."""
+        called = type(node).__name__ == "Call" and not node.args and getattr(node.func, "id", None) == "super"
+        return called and self.scope is self.own and bool(self.own.params) and self.scope.owner("super") is None
+
     def builtin(self, node: Any) -> None:
         """``next`` inside a generator must not end it; ``super()`` means the method that the generator is."""
-        if node.func.id == "super" and not node.args and self.scope is self.own and self.own.params:
+        if self.is_super(node):
             first = self.attributes[self.own.params[0]]
             node.args = [self.written.expr("__class__"), self.written.expr(f"{self.frame}.{first}")]
         elif (

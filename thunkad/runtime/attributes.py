@@ -71,6 +71,15 @@ def check_read(x: Any, name: str) -> None:
         )
 
 
+def read_behind(start: type, owner: Any, name: str) -> Any:
+    """The function that reads ``super(start, owner).name`` of ``owner``."""
+    mro = type(owner).__mro__
+    members = [vars(cls)[name] for cls in mro[mro.index(start) + 1 :] if name in vars(cls)]
+    if members and isinstance(members[0], property):
+        return members[0].fget
+    return lambda owner: getattr(super(start, owner), name)
+
+
 def behind(name: str) -> UnsupportedSyntaxError:
     """The error for what ``super()`` finds that is no method."""
     return UnsupportedSyntaxError(

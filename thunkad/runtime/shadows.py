@@ -134,6 +134,8 @@ class Shadows(ArrayShadows):
         if isinstance(item_bar, AbstractZero) or (isinstance(x, SETS) and isinstance(item, VALUES)):
             return  # of what is in a set, only objects are differentiated
         check_contents(x)
+        if isinstance(x, super):
+            check_read(x, key)
         if isinstance(x, np.ndarray):
             if not (isinstance(item, np.ndarray) and np.may_share_memory(x, item)):  # a number, or a gathered copy
                 self._add_gathered(x, key, item_bar)

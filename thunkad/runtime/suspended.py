@@ -35,6 +35,7 @@ class Suspended:
     at: int
     result: Any = None
     cleans_up = False
+    watched = False
     generator: Any = None
 
     @property  # type: ignore[misc]
@@ -67,14 +68,47 @@ class Suspended:
         self.at = 0
 
 
+def watch(it: Suspended) -> None:
+    """Note that it is known where ``it`` is left for good."""
+    it.watched = True
+
+
+def begun(it: Suspended) -> None:
+    """Refuse a generator that has something to do when it is left for good, if nobody knows where that is."""
+    if not it.watched:
+        raise _left(it, "is made by a function that is found only when the code runs, or handed on by one")
+
+
+def settled(it: Suspended) -> None:
+    """Refuse such a generator if it is left half-way where others may refer to it; who begins it later watches it."""
+    it.watched = it.watched and it.at != 1
+    if it.at > 1:
+        raise _left(it, "is left half-way, and not closed, where something else may refer to it")
+
+
+def _left(it: Suspended, why: str) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"the generator {type(it).__name__}, which has a 'finally', a 'with' or the like around a 'yield', {why}; when "
+        "that is run is not known then",
+        hint="close it (contextlib.closing), or keep it in one variable of the function that makes it",
+    )
+
+
 class CLOSING:
     """What a generator that is closed is sent."""
 
 
 class Closing(Suspended):
-    """A generator that has something to do when it is left for good."""
+    """A generator that has something to do when it is left for good.
+
+    Attributes
+    ----------
+    watched : bool
+        Whether it is known where that is.
+    """
 
     cleans_up = True
+    watched = False
 
     def close(self) -> None:
         if self.at == 1:

@@ -17,6 +17,7 @@ from thunkad.rules.entry import FRULE
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.rules.refused import refuse
+from thunkad.runtime.attributes import read_behind
 from thunkad.runtime.choices import (
     CHOICES,
     places_of_combinations,
@@ -52,6 +53,7 @@ from thunkad.runtime.iterators import drawn, drawn_or, items_of, keys_of, steps_
 from thunkad.runtime.lazy import OF_ITERTOOLS
 from thunkad.runtime.suspended import (
     Suspended,
+    begun,
     delegated,
     handed,
     itself,
@@ -60,6 +62,8 @@ from thunkad.runtime.suspended import (
     resumed_or,
     resumed_with,
     returned,
+    settled,
+    watch,
 )
 from thunkad.tangents import NoTangent, thunk
 
@@ -170,6 +174,7 @@ alternative(drawn_or, types=(Suspended,))(resumed_or)
 alternative(delegated, types=(Suspended,))(itself)
 alternative(handed, types=(Suspended,))(resumed_with)
 alternative(returned, types=(Suspended,))(result_of)
+non_differentiable(watch, begun, settled, read_behind)
 
 
 @alternative(divmod)
