@@ -72,6 +72,7 @@ lines("ascontiguous_f", (F, S), "x, s", "c = np.ascontiguousarray(y); c[0] *= s"
 lines("nan_to_num", (X, S), "x, s", "c = np.nan_to_num(y, copy=False); c *= s", W)
 lines("split", (A, S), "x, s", "a, b = np.split(y, 2, axis=1); a *= b; b[0] = s", W)
 lines("vsplit", (A, S), "x, s", "a, b, c = np.vsplit(y, 3); a *= b; b[0] = s", W)
+lines("split_parts", (A, S), "x, s", "ps = np.split(y, 2, axis=1); ps[0] *= ps[1]; ps[1][0] = s; ps.append(y[0] * s); ps[-1][0] = s", W + " * np.sum(ps[2])")
 lines("unpack_rows", (A, S), "x, s", "a, b, c = y; a *= b; b[0] = s; c += a", W)
 lines("iterate_rows", (A, S), "x, s", "k = 0;\n    for r in y: r *= s + k; k += 1", W)
 lines("real_of_real", (X, S), "x, s", "r = y.real; r[0] = s; np.real(y)[1] = s", W)

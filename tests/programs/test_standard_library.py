@@ -23,6 +23,15 @@ class P:
     doubled = functools.partialmethod(scaled, 2.0)
 def f(x):
     return P(x[0]).doubled() * x[1]
+=== statistics | x = A
+import statistics
+from statistics import stdev
+def f(x):
+    v = [a * a for a in x]
+    m, p = statistics.mean(v), statistics.pvariance(v, mu=x[0])
+    spread = stdev(v) * statistics.pstdev(v) + statistics.variance(v, m)
+    means = statistics.fmean(v) * statistics.geometric_mean(v) * statistics.harmonic_mean(v, weights=[x[0], 1.0, 2.0])
+    return sum(((a - m) / spread) ** 3 for a in v) + means + p * statistics.mean(a * m for a in x)
 === heaps | x = A
 import heapq
 def f(x):

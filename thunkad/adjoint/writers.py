@@ -10,7 +10,7 @@ from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.mutation import KEEP, GatherStep, WholeStep
 from thunkad.adjoint.steps import LIKE, Block, CopyStep, Step, give
 from thunkad.analysis.sites import Site
-from thunkad.analysis.writing import MOVERS, is_numpy, out_operands, out_position
+from thunkad.analysis.writing import MOVERS, STARRED_OUT, is_numpy, out_operands, out_position
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -244,6 +244,8 @@ class Writers:
     def buffer_of(self, s: Any, buffers: tuple[n.Expr, ...], out: list[n.Stmt]) -> n.Name:
         """The one array that is written."""
         found = buffers
+        if any(type(x) is n.Star for x in found):
+            raise self.refused(s, STARRED_OUT, "name the arguments: np.ceil(x, out=y)")
         if len(found) == 1 and type(found[0]) is n.Name and not isinstance(self.kind(found[0]), Num):
             name = found[0].id
             for x in walk.statements(self.fw.resolved.function.body):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import linecache
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -223,7 +224,8 @@ class _Writer:
                 return [n.Assign(s.target, lazily(name, e), line=s.line, site=s.site)]
             if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name == "extend"):
                 found += [x for x in e.args if self.may_list(x) or self.may_iterate(x)]
-            if type(e.func) is n.Attr and e.func.value == n.Global("math") and e.func.name in ("prod", "fsum"):
+            callee = getattr(self.sites.get(id(s)), "callee", None)
+            if callee in (math.prod, math.fsum) or getattr(callee, "__module__", None) == "statistics":
                 found.append(e.args[0])
             many = len(e.args) > 1 and name in ("min", "max")
             if (name in TAKE_ALL and not many) or (type(e.func) is n.Ref and e.func.value is split_starred):

@@ -56,6 +56,10 @@ def out_position(fn: Any) -> int | None:
     return None
 
 
+#: What is refused where starred arguments reach the place of ``out``.
+STARRED_OUT = "a call with starred arguments, of which one may be out=,"
+
+
 def out_operands(site: Site | None, e: n.Call) -> tuple[n.Expr, ...]:
     """What a call is given as ``out``."""
     found = tuple(v for k, v in e.kwargs if k == "out")

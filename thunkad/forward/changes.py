@@ -14,7 +14,7 @@ from thunkad.analysis.activity import is_outside
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_own_class
-from thunkad.analysis.writing import MOVERS, is_numpy, out_operands, out_position
+from thunkad.analysis.writing import MOVERS, STARRED_OUT, is_numpy, out_operands, out_position
 from thunkad.forward.calls import EFFECT, SPREAD
 from thunkad.forward.loops import as_value
 from thunkad.forward.memory import MUTATING
@@ -392,6 +392,8 @@ class Changes:
     def buffer_of(self, buffers: tuple[n.Expr, ...]) -> n.Name:
         """The one array that ``out`` names."""
         found = buffers
+        if any(type(x) is n.Star for x in found):
+            raise self.push.unsupported(STARRED_OUT, "name the arguments: np.ceil(x, out=y)")
         if len(found) == 1 and type(found[0]) is n.Name and not self.push.is_number(found[0].id):
             for x in walk.statements(self.push.resolved.function.body):
                 if type(x) is n.Assign and x.target == found[0].id and type(x.value) is n.TupleExpr:

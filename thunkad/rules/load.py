@@ -15,6 +15,7 @@ PARTS = {
     "scipy.special": "thunkad.rules.scipy.special",
     "scipy.linalg": "thunkad.rules.scipy.linalg",
     "scipy.stats": "thunkad.rules.scipy.stats",
+    "statistics": "thunkad.rules.python.statistics",
 }
 
 _lock = threading.Lock()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from thunkad.kinds.lattice import Kind, Num, Sequence, shaped
+from thunkad.kinds.results import RESULT_KINDS
 from thunkad.rules.library import frule, rrule
 from thunkad.runtime.shaping import (
     each_reshaped,
@@ -14,6 +18,15 @@ from thunkad.runtime.shaping import (
     unstack_bar,
 )
 from thunkad.tangents import NoTangent, thunk
+
+
+def _parts(args: list[Kind], kwargs: dict[str, Any]) -> Kind:
+    """A list of parts of an array."""
+    whole = args[0] if args and isinstance(args[0], Num) else Num("any", "any")
+    return Sequence(shaped(whole.field, whole.ndim or None, array=True))
+
+
+RESULT_KINDS.update(dict.fromkeys((np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit), _parts))
 
 
 @rrule(np.split)
