@@ -173,13 +173,9 @@ def limits_page() -> str:
         "## Forward mode and second derivatives\n",
         "Every program of the tables in `tests/programs` is differentiated in both modes and twice",
         "(`tests/programs/test_every_program.py`).  The conditions of derivatives of derivatives are on the page",
-        "[Forward mode](forward.md#conditions-and-what-is-refused).  The memo that `functools.cache` makes of a function inside",
-        "that calls itself is refused by name in second derivatives: keep the values in a list or a dict of the function's own.",
-        "Also refused by name (`tests/programs/test_functions_with_state.py`): in `jvp`, a function that assigns a variable of",
-        "the call that made it (`nonlocal` in a factory), where that call has no differentiated arguments and yields the",
-        "function, puts it into a dict or chooses it by a condition; `grad` and `hessian` follow it: keep the value in an",
-        "attribute of an object; and in `hessian`, a function with variables that it shares with others and does not always",
-        "assign, since it runs once for each column: use `hvp`.",
+        "[Forward mode](forward.md#conditions-and-what-is-refused).",
+        "Also refused by name (`tests/programs/test_functions_with_state.py`): in `hessian`, a function with variables that it",
+        "shares with others and does not always assign, since it runs once for each column: use `hvp`.",
     ]
     return "\n".join([*out, "", EDGES + TEXT + LIBRARY_CODE])
 

@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from thunkad.analysis.changing import writes_given
 from thunkad.analysis.stand_ins import MANAGING
-from thunkad.analysis.writing import WRITING_FUNCTIONS
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.keeping import Keeping
 from thunkad.compiled.variables import find_shared
@@ -305,47 +305,6 @@ def _called(function: n.Function) -> set[str]:
     """The names of what ``function`` calls."""
     calls = (e.func for s in walk.statements(function.body) for e in walk.expressions(s) if type(e) is n.Call)
     return {f.name if type(f) is n.Attr else f.id for f in calls if type(f) in (n.Attr, n.Global)}  # type: ignore[union-attr]
-
-
-def writes_given(function: n.Function) -> bool:
-    """Whether a function seems to change something that it is given, or a variable that it captures."""
-    given = {*function.captures, *(p.name for p in function.params)}
-    statements = list(walk.statements(function.body))
-    while True:
-        before = len(given)
-        for s in statements:
-            if type(s) in (n.Assign, n.Unpack, n.For):
-                source = s.iter if type(s) is n.For else s.value  # type: ignore[attr-defined]
-                if type(source) in (n.Name, n.Attr, n.Index) and _root(source) in given:
-                    given.update(walk.writes(s))
-        if len(given) == before:
-            break
-    return any(_changes(s, given) for s in statements)
-
-
-def _changes(s: n.Stmt, given: set[str]) -> bool:
-    if type(s) is n.Append:
-        return s.target in given
-    if type(s) in (n.Store, n.Update, n.Delete):
-        return type(s.target) is not n.Name and _root(s.target) in given  # type: ignore[attr-defined]
-    if type(s) in (n.Assign, n.Effect):
-        e = s.value  # type: ignore[attr-defined]
-        if type(e) is n.Inplace:
-            return _root(e.left) in given
-        if type(e) is n.Call and type(e.func) is n.Attr and e.func.name in MUTATING:
-            return _root(e.func) in given
-        if type(e) is n.Call:
-            name = e.func.name if type(e.func) is n.Attr else e.func.id if type(e.func) is n.Global else ""
-            written = [v for k, v in e.kwargs if k == "out"]
-            written += e.args[:1] if name in WRITING_FUNCTIONS or name == "at" else ()
-            return any(i in given for v in written for i in walk.names(v))
-    return False
-
-
-def _root(e: n.Expr) -> str | None:
-    while type(e) in (n.Attr, n.Index):
-        e = e.value  # type: ignore[union-attr]
-    return e.id if type(e) is n.Name else None
 
 
 def _is_foreign(value: Any) -> bool:

@@ -10,6 +10,7 @@ from thunkad.adjoint.calls import empty
 from thunkad.adjoint.forward import watch
 from thunkad.adjoint.inline import bind_rule, fold, in_known_order
 from thunkad.analysis.aliases import foreseen, variables_of
+from thunkad.analysis.changing import gives_changing
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import NoRuleError
@@ -27,7 +28,7 @@ from thunkad.forward.template import (
 )
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, Kind, Lifted, Num, Tuple
+from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.keywords import constants_of, no_derivative_by
@@ -122,9 +123,11 @@ class Calls:
             raise NoRuleError(message, self.push.resolved.place(s.line), hint.replace("rrule", "frule"))
 
     def keeps_variables(self, target: str, site: Site) -> bool:
-        """Whether a call gives a function that assigns variables of the call, which may move once it is called."""
+        """Whether a call gives a function that changes what it captures there, which may move once it is called."""
+        if site.how not in ("inside", "lifted") or target not in self.push.moving:
+            return False
         kind = self.push.kind(target)
-        return site.how in ("inside", "lifted") and target in self.push.moving and assigns_captured(kind)
+        return gives_changing(kind) or (not isinstance(kind, Num) and self.callees.summary(site).makes_changing)
 
     def still(self, s: n.Assign, target: str, site: Site) -> None:
         """A call whose result has no tangent; its variable may have one."""
@@ -468,14 +471,3 @@ def tidy(e: n.Expr) -> n.Expr:
 
 def _is_scalar(kind: Kind | None) -> bool:
     return isinstance(kind, Num) and kind.is_scalar
-
-
-def assigns_captured(kind: Kind) -> bool:
-    """Whether this is the kind of a function that assigns a variable of the one around it, or of a tuple with one."""
-    if isinstance(kind, Tuple):
-        return any(map(assigns_captured, kind.items))
-    if not isinstance(kind, Lifted):
-        return False
-    function = kind.closure.function
-    stores = (s.target.value for s in walk.statements(function.body) if type(s) is n.Store and type(s.target) is n.Attr)
-    return any(type(e) is n.Name and e.id in function.captures for e in stores)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.aliases import foreseen, variables_of
+from thunkad.analysis.changing import makes_changing
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.views import is_fold
@@ -49,6 +50,7 @@ class Summary:
     overwritten: frozenset[str] = frozenset()  # of these, those that reach an array that is written
     aliased: frozenset[str] = frozenset()
     late: frozenset[str] = frozenset()  # those that a callee found when the code runs may change
+    makes_changing: bool = False  # whether it makes functions that change what they capture
 
 
 #: Asks for the summary of the callee of an 'inside' or 'lifted' site.
@@ -137,6 +139,7 @@ def summary_of(resolved: Resolved, memory: Memory, ask: Ask) -> Summary:
         frozenset(p for p in params if memory.find(p) in overwritten),
         frozenset(p for p in params if any(memory.share(p, r) for r in result)),
         _given_late(resolved, memory, ask, params) if resolved.writes_late else frozenset(),
+        makes_changing(function),
     )
 
 
