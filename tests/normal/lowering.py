@@ -23,6 +23,7 @@ class TextSource:
 
     text: str
     filename: str = "program.py"
+    function: Any = None
 
     def __post_init__(self) -> None:
         with deep_recursion():

@@ -318,6 +318,66 @@ s = 0.0
 for i in range(x.shape[0]):
     s = s + x[i] * y[i]
 return s
+=== counted_pairs | x = A, m = M
+y = 0.0
+for i, (a, row) in enumerate(zip(x, m), start=2):
+    y = y + a * np.sum(row) * i
+for (i, a), (j, row) in zip(enumerate(x), enumerate(m, 1)):
+    y = y * a + row[0] * i * j
+return y
+=== counted_backwards | x = A
+y = 0.0
+for k, e in enumerate(reversed(x), len(x)):
+    y = y * e + k
+    if k > 4:
+        break
+return y
+=== counted_items | x = A
+d = {"a": x[0], "b": x[1] * x[2]}
+y = x[0]
+for k, (name, v) in enumerate(d.items(), start=1):
+    d[name] = v * v * k + y
+for k, v in enumerate(d.values()):
+    y = y * v + k
+for k, name in enumerate(d):
+    y = y + d[name] * k
+return y
+=== whole_items_of_counted_pairs | x = A
+y = 0.0
+pairs = [p for p in enumerate(zip(x, x * x), 1)]
+for p in enumerate(zip(x, x[1:])):
+    y = y + p[0] * p[1][0] * p[1][1]
+for i, p in enumerate(zip(x, x[1:])):
+    y = y + i * p[0] * p[1]
+return y * sum(k * a * b for k, (a, b) in pairs)
+=== pairs_of_what_the_loop_writes | x = A
+rows = [x * 1.0 for _ in range(3)]
+for k, (a, b) in enumerate(zip(rows, rows[1:]), start=3):
+    rows[0] = rows[0] * a + b * k
+for k, v in enumerate(rows, start=1):
+    rows[-1] = rows[-1] + v * k
+z = x.copy()
+for k, v in enumerate(z[1:], start=1):
+    z[k - 1] = v * z[k]
+for j, (k, v) in enumerate(reversed(list(enumerate(z)))):
+    z[k] *= v * j
+return np.sum(rows[0] * rows[-1]) + np.sum(z)
+=== pairs_with_what_is_no_sequence | x = A
+y = 0.0
+for k, e in zip(iter([3.0, 2.0, 1.0]), x):
+    y = y * k + e * e
+for e, name in zip(x, {"a": 1, "b": 2}):
+    y = y + e * len(name)
+for a, b, c in zip([x[0], x[1]], (x[2], x[1]), x):
+    y = y + a * b * c
+return y
+=== enumerate_of_the_programs_own | x = A
+def enumerate(xs, start=0):
+    return [(2.0, v) for v in xs]
+y = 0.0
+for k, (a, b) in enumerate(zip(x, x)):
+    y = y + k * a * b
+return y
 """
 
 WHILE = """

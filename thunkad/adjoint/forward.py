@@ -10,7 +10,7 @@ from thunkad.adjoint.containers import as_display
 from thunkad.adjoint.control import IfStep, LoopStep
 from thunkad.adjoint.guarded import attempt, guarded
 from thunkad.adjoint.inline import bind_rule, given_cotangents
-from thunkad.adjoint.iteration import live_iteration
+from thunkad.adjoint.iteration import live_iteration, taken_apart
 from thunkad.adjoint.late import dynamic, replace_callee
 from thunkad.adjoint.mutation import KEEP
 from thunkad.adjoint.steps import (
@@ -241,9 +241,12 @@ class Forward:
         if type(s) is n.For:
             iterable, count = s.iter, s.count
             first: list[Any] = []
+            sources: dict[Any, Any] = {}
             if s.target in self.active and self.is_active(s.iter):
-                iterable, count, first = self.iterate(s, out, steps)
+                iterable, count, first, sources = self.iterate(s, out, steps)
             body, inner = self.block(s.body)
+            if sources:
+                taken_apart(s.target, sources, inner)
             inner.steps[:0] = first
             unsure = type(iterable) is n.Name and not is_iterable(self.resolved.kind(iterable))
             forward: Any = n.For(s.target, iterable, body, s.stop, count, line=s.line, site=CHECKED if unsure else None)
@@ -257,7 +260,9 @@ class Forward:
         if inner.steps:
             steps.steps.append(LoopStep(s.line, forward, inner, bound, self.names.new("saved")))
 
-    def iterate(self, s: n.For, out: list[n.Stmt], steps: Block) -> tuple[n.Expr, str, list[Any]]:
+    def iterate(
+        self, s: n.For, out: list[n.Stmt], steps: Block
+    ) -> tuple[n.Expr, str, list[Any], dict[Any, tuple[str, n.Expr]]]:
         """Iteration over an active value: its items are read by index in reverse."""
         site = self.resolved.sites.get(id(s))
         live = live_iteration(self, s, site, out)
@@ -275,7 +280,7 @@ class Forward:
                 self.call(made, source, site, out, steps)
         count = s.count or self.names.new("k")
         self.resolved.kinds[count] = PY_INT
-        return n.Name(source), count, [self.mutation.item_step(s, source, count)]
+        return n.Name(source), count, [self.mutation.item_step(s, source, count)], {}
 
     # ------------------------------------------------------------ calls and operators
 

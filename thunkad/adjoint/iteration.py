@@ -1,7 +1,7 @@
-"""Loops over ``enumerate(x)``, ``zip(x, y)``, ``reversed(x)`` and ``d.items()`` that write ``x`` while they run.
+"""Loops over ``enumerate(x)``, ``zip(x, y)``, ``reversed(x)`` and ``d.items()``, by the items of ``x`` and ``y``.
 
-Elsewhere such an iterator is made a list first; here it has to stay alive, as each iteration sees what the ones
-before wrote.
+So are loops over arrays, lists and tuples, and those that write what they run over, where each iteration sees what the
+ones before wrote.  Elsewhere such an iterator is made a list first.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
-from thunkad.adjoint.steps import ENTRY, IndexStep, Step
+from thunkad.adjoint.steps import ENTRY, Block, IndexStep, Step, UnpackStep
 from thunkad.analysis.sites import Site
-from thunkad.analysis.spans import LIVE
+from thunkad.analysis.spans import LIVE, counts
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import PY_INT, UNKNOWN
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, is_sequence
 from thunkad.records import record
 
 
@@ -54,9 +54,9 @@ class LiveItemStep(Step):
 
 def live_iteration(
     forward: Any, s: n.For, site: Site | None, out: list[n.Stmt]
-) -> tuple[n.Expr, str, list[Step]] | None:
-    """What the loop runs over, the name of its count, and the steps at the start of its body; None if nothing is
-    written."""
+) -> tuple[n.Expr, str, list[Step], dict[Any, tuple[str, n.Expr]]] | None:
+    """What the loop runs over, the name of its count, the steps at the start of its body, and for places in an item
+    the array or list that each is of, with its place there; None if this is no such loop."""
     mutation = forward.mutation
     if site is None or site.callee not in LIVE or not isinstance(s.iter, n.Call):
         return None
@@ -64,9 +64,13 @@ def live_iteration(
         mutation.aliases.find(x) for b in walk.statements(s.body) for x in mutation.aliases.written_by.get(id(b), ())
     }
     names = [i for a in site.args for i in walk.names(a)]
-    if not any(mutation.aliases.find(i) in inside for i in names):
+    if not any(mutation.aliases.find(i) in inside for i in names) and not _by_index(forward, s, site):
         return None
-    if site.kwargs or site.callee in (map, filter, iter) or any(type(a) is n.Star for a in site.args):
+    if (
+        (site.kwargs and site.callee is not enumerate)
+        or site.callee in (map, filter, iter)
+        or any(type(a) is n.Star for a in site.args)
+    ):
         raise forward.unsupported(
             s, "iterating in this way over what the loop may change", "iterate over a list(…) of it, or by index"
         )
@@ -90,6 +94,14 @@ def live_iteration(
         sources = (
             [(site.args[0], n.Const(1), n.Index(n.Name(s.target), n.Const(0)))] if site.callee is dict.items else []
         )
+    active = {
+        None if place is None else place.value: (source.id, key)  # type: ignore[union-attr, attr-defined]
+        for source, place, key in sources
+        if type(source) is n.Name and source.id in forward.active
+    }
+    direct = active if mutation.shadowed.keys().isdisjoint((s.target, *(x for x, _ in active.values()))) else {}
+    if None in direct:
+        return s.iter, count, [IndexStep(s.line, s.target, *direct[None], PY_INT)], {}
     steps: list[Step] = []
     temporaries: dict[str, str] = {}
     for source, _, key in sources:
@@ -97,4 +109,30 @@ def live_iteration(
             temporaries[source.id] = mutation.temporary(UNKNOWN)
             steps.append(IndexStep(s.line, temporaries[source.id], source.id, key, PY_INT))
     steps.append(LiveItemStep(s.line, s.target, tuple(sources), temporaries))
-    return s.iter, count, steps
+    return s.iter, count, steps, direct
+
+
+def _by_index(forward: Any, s: n.For, site: Site) -> bool:
+    """Whether the items of all that is differentiated are had by their number; such a loop makes no list."""
+    if not counts(site) or s.target in forward.mutation.shadowed:
+        return False
+    return all(
+        type(a) is n.Name and a.id not in forward.mutation.shadowed and is_sequence(forward.resolved.kind(a))
+        for a in site.args
+        if forward.is_active(a)
+    )
+
+
+def taken_apart(target: str, sources: dict[Any, tuple[str, n.Expr]], inner: Block) -> None:
+    """Let what the body of a loop takes out of an item pass its cotangent straight on to ``sources``."""
+    steps: list[Any] = []
+    for step in inner.steps:
+        places: list[tuple[Any, str]] = []
+        if type(step) is UnpackStep and step.source == target:
+            places = list(enumerate(step.targets))
+        elif type(step) is IndexStep and step.source == target and type(step.index) is n.Const:
+            places = [(step.index.value, step.target)]
+        steps += [IndexStep(step.line, name, *sources[k], PY_INT) for k, name in places if k in sources]
+        if not places:
+            steps.append(step)
+    inner.steps[:] = steps

@@ -70,6 +70,13 @@ class _Layout:
         return any(arms.get(id(x), k) != k for x, k in self.within[id(b)])
 
 
+def counts(site: Site) -> bool:
+    """Whether a call goes through what it is given side by side, by number."""
+    if site.callee not in (enumerate, zip, reversed) or any(type(a) is n.Star for a in site.args):
+        return False
+    return not site.kwargs or site.callee is enumerate
+
+
 def is_one_of(site: Site | None, functions: tuple[Any, ...]) -> bool:
     return site is not None and site.how == "rule" and any(site.callee is f for f in functions)
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Resolved, Site, called
+from thunkad.analysis.spans import counts
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Num
+from thunkad.kinds.lattice import Num, is_sequence
 
 
 def changes_what_it_runs_over(push: Any, s: n.For, operands: list[n.Expr]) -> bool:
@@ -30,6 +31,34 @@ def changes_what_it_runs_over(push: Any, s: n.For, operands: list[n.Expr]) -> bo
         if not other and any(aliases.find(w) in classes for w in aliases.written_by.get(id(x), ())):
             return True
     return False
+
+
+def parts_by_number(push: Any, s: n.For, site: Site | None, count: str) -> dict[Any, n.Index] | None:
+    """For places in the items of ``enumerate(x)``, ``zip(x, y)``, ``reversed(x)`` (None: all of it) what stands there.
+
+    None if the loop runs over something else, or an item is used as a whole.
+    """
+    if site is None or site.how != "rule" or not counts(site) or type(s.iter) is not n.Call:
+        return None
+    if any(push.moves(a) and not (type(a) is n.Name and is_sequence(push.kind(a.id))) for a in site.args):
+        return None
+    k = n.Name(count)
+    if site.callee is reversed:
+        from_end = n.Unary("~", k)
+        return {None: n.Index(site.args[0], from_end)}
+    if any(s.target in walk.reads(x) and not _takes_apart(x, s.target) for x in walk.statements(s.body)):
+        return None
+    if site.callee is enumerate:
+        return {1: n.Index(site.args[0], k)}
+    return {j: n.Index(a, k) for j, a in enumerate(site.args)}
+
+
+def _takes_apart(x: n.Stmt, item: str) -> bool:
+    """Whether a statement does nothing with ``item`` but take it apart."""
+    if type(x) is n.Unpack:
+        return type(x.value) is n.Name
+    e = x.value if type(x) is n.Assign else None
+    return type(e) is n.Index and type(e.index) is n.Const and e.value == n.Name(item)
 
 
 def live_call(e: n.Expr, site: Site, resolved: Resolved) -> tuple[Any, list[n.Expr]]:

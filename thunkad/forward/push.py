@@ -20,14 +20,14 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import CHANGEABLE, ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
 from thunkad.forward.changes import Changes
-from thunkad.forward.loops import as_value, changes_what_it_runs_over, live_call
+from thunkad.forward.loops import as_value, changes_what_it_runs_over, live_call, parts_by_number
 from thunkad.forward.memory import Memory
 from thunkad.forward.residuals import Residuals
 from thunkad.forward.template import ZERO_REF
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Num, is_iterable
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, Instance, Kind, Num, is_iterable
 from thunkad.kinds.variables import is_shared
 from thunkad.runtime import arrays, dot_changes, dots
 from thunkad.runtime.sets import check_elements, set_dots
@@ -62,6 +62,7 @@ class Push:
         self.calls = Calls(self, callees)
         self.changes = Changes(self)
         self.spelled: dict[str, str] = {}
+        self.taken_apart: dict[str, dict[Any, n.Index]] = {}  # items of loops, see `parts_by_number`
         self.residuals = Residuals(self)
         self.out: list[n.Stmt] = []
         self.line = 0
@@ -227,6 +228,9 @@ class Push:
         if target not in self.moving:
             return
         t = type(e)
+        if t is n.Index and type(e.value) is n.Name and e.value.id in self.taken_apart:
+            self.part(target, e.value.id, e.index.value)
+            return
         if t in (n.ListExpr, n.DictExpr) and not (e.items if t is n.ListExpr else e.keys):
             self.tangent(target, e, fresh=True)
         elif t in DISPLAYS:
@@ -284,6 +288,11 @@ class Push:
     def unpack(self, s: n.Unpack) -> None:
         if not any(t in self.moving for t in s.targets):
             self.keep(s)
+            return
+        if type(s.value) is n.Name and s.value.id in self.taken_apart:
+            self.keep(s)
+            for k, t in enumerate(s.targets):
+                self.part(t, s.value.id, k)
             return
         site = self.resolved.sites.get(id(s))
         source = s.value
@@ -353,6 +362,11 @@ class Push:
         if any(map(self.moves, operands)) and changes_what_it_runs_over(self, s, operands):
             self.live_loop(s, site, operands)
             return
+        count = s.count or self.names.new("k")
+        parts = parts_by_number(self, s, site, count)
+        if parts is not None:
+            self.by_number(s, count, parts)
+            return
         if site is not None and site.how != "constant":
             name = self.temporary(site.result)
             self.calls.call(n.Assign(name, s.iter, line=s.line), name, site)
@@ -364,12 +378,30 @@ class Push:
             ]
             self.out.append(n.For(s.target, source, body, s.stop, s.count, line=s.line, site=self.checked(s)))
             return
-        parts, count = self.names.new(f"{s.target}_dots"), s.count or self.names.new("k")
-        self.emit(n.Assign(parts, n.Call(ITEM_DOTS, (self.dot(source), source)), site=TANGENT))
-        first = n.Assign(self.dot_name(s.target), n.Index(n.Name(parts), n.Name(count)), site=TANGENT, line=s.line)
+        dots = self.names.new(f"{s.target}_dots")
+        self.emit(n.Assign(dots, n.Call(ITEM_DOTS, (self.dot(source), source)), site=TANGENT))
+        first = n.Assign(self.dot_name(s.target), n.Index(n.Name(dots), n.Name(count)), site=TANGENT, line=s.line)
         self.out.append(
             n.For(s.target, source, [first, *self.block(s.body)], s.stop, count, line=s.line, site=self.checked(s))
         )
+
+    def by_number(self, s: n.For, count: str, parts: dict[Any, n.Index]) -> None:
+        """A loop over several sequences side by side, whose items have no tangents: what is taken out of them does."""
+        self.resolved.kinds[count] = PY_INT
+        before, self.out = self.out, []
+        if None in parts:
+            self.tangent(s.target, self.index(s.target, parts[None]), fresh=True)
+        else:
+            self.taken_apart[s.target] = parts
+        first, self.out = self.out, before
+        body = [*first, *self.block(s.body)]
+        self.out.append(n.For(s.target, s.iter, body, s.stop, count, line=s.line, site=self.checked(s)))
+
+    def part(self, target: str, item: str, place: Any) -> None:
+        """The tangent of what is taken out of an item."""
+        found = self.taken_apart[item].get(place)
+        if target in self.moving:
+            self.tangent(target, ZERO_REF if found is None else self.index(target, found), fresh=True)
 
     def checked(self, s: n.For) -> str | None:
         """The mark of a loop that raises if what it runs over can't be, even if its body has nothing to do."""
@@ -380,7 +412,7 @@ class Push:
         how: n.Expr = n.Const(None)
         if type(s.iter) is not n.Name and site is not None:
             fn, operands = live_call(s.iter, site, self.resolved)
-            if fn not in LIVE_LOOPS or site.kwargs:
+            if fn not in LIVE_LOOPS or (site.kwargs and fn is not enumerate):
                 raise self.unsupported("iterating in this way over a value that the loop changes", "iterate by index")
             how = n.Ref(fn.__name__, fn)
         parts = self.names.new(f"{s.target}_dots")

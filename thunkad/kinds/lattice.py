@@ -235,6 +235,13 @@ def is_iterable(k: Kind) -> bool:
     return isinstance(k, (Tuple, Sequence, Mapping)) or (isinstance(k, Opaque) and k.cls in (range, str))
 
 
+def is_sequence(k: Kind) -> bool:
+    """Whether a value of this kind surely is an array with axes, a list or a tuple: items are had by their number."""
+    if isinstance(k, Num):
+        return k.form == "array" and not k.is_scalar
+    return isinstance(k, Tuple) or (isinstance(k, Sequence) and k.cls is list)
+
+
 def may_have_tangent(k: Kind) -> bool:
     """Whether a value of this kind can carry a derivative at all."""
     if isinstance(k, Num):

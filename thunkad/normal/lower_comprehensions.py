@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from thunkad.ir import nodes as n
-from thunkad.normal.lower_builder import Builder, Env, Held, lowers
+from thunkad.normal.lower_builder import Builder, Env, lowers
 from thunkad.normal.lower_expressions import callee, item, truth
-from thunkad.normal.lower_loops import iterable, loop_target
+from thunkad.normal.lower_iterables import Run, iterable, loop_target
 from thunkad.normal.scope import takes_all
+from thunkad.records import replace
 
 NEW = {
     "ListComp": ("rows", n.ListExpr(())),
@@ -21,11 +22,11 @@ NEW = {
 @lowers("ListComp", "SetComp", "DictComp")
 def comprehension(b: Builder, node: Any) -> n.Expr:
     """The container, filled."""
-    return _filled(b, node, b.hold(iterable(b, node.generators[0].iter)))  # belongs to the scope around
+    return _filled(b, node, iterable(b, node.generators[0].iter))  # belongs to the scope around
 
 
-def _filled(b: Builder, node: Any, over: Held, until: bool | None = None) -> n.Expr:
-    """The container; ``over``: what is looped over; ``until``: an element of this truth is the last."""
+def _filled(b: Builder, node: Any, run: Run, until: bool | None = None) -> n.Expr:
+    """The container; ``run``: what is looped over; ``until``: an element of this truth is the last."""
     wish, empty = NEW.get(type(node).__name__, NEW["ListComp"])
     env = Env(b.scopes.of(node), b.env)
     out = b.names.new(wish)
@@ -33,24 +34,24 @@ def _filled(b: Builder, node: Any, over: Held, until: bool | None = None) -> n.E
     with b.within(env):
         b.enter(env, {})
         b.assign(out, empty)
-        _generators(b, node, 0, b.settle([over])[0], lambda k: _element(b, node, out, until if k == 0 else None))
+        _generators(b, node, 0, run, lambda k: _element(b, node, out, until if k == 0 else None))
     return n.Name(out)
 
 
 def comprehension_loops(b: Builder, node: Any, env: Env, consume: Callable[[n.Expr], None]) -> None:
     """The loops of a generator expression with ``consume`` in place of handing its values over."""
-    over = iterable(b, node.generators[0].iter)
+    run = iterable(b, node.generators[0].iter)
     with b.within(env):
         b.enter(env, {})
-        _generators(b, node, 0, over, lambda _: consume(b.atom(node.elt)))
+        _generators(b, node, 0, run, lambda _: consume(b.atom(node.elt)))
 
 
-def _generators(b: Builder, node: Any, k: int, over: n.Expr, element: Callable[[int], None]) -> None:
+def _generators(b: Builder, node: Any, k: int, run: Run, element: Callable[[int], None]) -> None:
     generator = node.generators[k]
     if generator.is_async:
         b.unsupported(node, "an asynchronous comprehension can't be differentiated", "Use a plain one.")
     with b.into([]) as body:
-        target = loop_target(b, generator.target, body)
+        target = loop_target(b, run, generator.target, body)
         inner = body
         for test in generator.ifs:
             inner_test = truth(b, test)
@@ -61,7 +62,7 @@ def _generators(b: Builder, node: Any, k: int, over: n.Expr, element: Callable[[
             _generators(b, node, k + 1, iterable(b, node.generators[k + 1].iter), element)
         else:
             element(k)
-    b.emit(n.For(target, over, body))
+    b.emit(n.For(target, run.over, body))
 
 
 def _element(b: Builder, node: Any, out: str, until: bool | None) -> None:
@@ -93,13 +94,14 @@ def materialised_call(b: Builder, call: Any) -> n.Call:
     As in Python, what the generator expression loops over comes first, then the other arguments, then the elements.
     """
     generator, *others = call.args
-    held = [callee(b, call.func), b.hold(iterable(b, generator.generators[0].iter))]
+    func_held, run = callee(b, call.func), iterable(b, generator.generators[0].iter)
+    held = [func_held, b.hold(run.over)]
     held += [b.hold(item(b, a)) for a in others]
     held += [b.hold(b.atom(k.value), mapping=k.arg is None) for k in call.keywords]
     func, over, *rest = b.settle(held)
     held = [b.hold(func, callee=True), *map(b.hold, rest)]
     name = getattr(call.func, "id", None)
-    elements = _filled(b, generator, b.hold(over), {"any": True, "all": False}.get(name) if name else None)
+    elements = _filled(b, generator, replace(run, over=over), {"any": True, "all": False}.get(name) if name else None)
     func, *rest = b.settle(held)
     b.calls += 1
     count = len(others)

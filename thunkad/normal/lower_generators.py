@@ -23,7 +23,8 @@ from thunkad.normal.lower_builder import Builder, Env, lowers
 from thunkad.normal.lower_comprehensions import comprehension_loops
 from thunkad.normal.lower_functions import function_body, generator_call, run_generator
 from thunkad.normal.lower_guarded import coded
-from thunkad.normal.lower_loops import SPECIAL, iterable
+from thunkad.normal.lower_iterables import items, iterable
+from thunkad.normal.lower_loops import SPECIAL
 from thunkad.normal.lower_targets import bind
 from thunkad.runtime.unbound import Unbound
 
@@ -46,11 +47,12 @@ def _yield_from(b: Builder, node: Any) -> n.Expr:
     if inner is not None:
         b.block += run_generator(b, node.value, inner, give)
         return n.Const(None)
-    over = iterable(b, node.value)
-    element = b.temporary()
+    run = iterable(b, node.value)
     with b.into([]) as body:
-        give(n.Name(element))
-    b.emit(n.For(element, over, body))
+        element, part = items(b, run)
+        item = part(run.shape)
+        give(item if type(item) is n.Name else b.temp(item))
+    b.emit(n.For(element, run.over, body))
     return n.Const(None)
 
 

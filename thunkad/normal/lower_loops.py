@@ -8,37 +8,11 @@ from typing import Any
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.normal.lower_builder import Builder, lowers
-from thunkad.normal.lower_expressions import plain_call, truth
-from thunkad.normal.lower_targets import bind, simple
-
-# Iterators over known values, kept where the loop stands so that what it runs over can be seen.
-IN_PLACE = ("range", "zip", "enumerate", "reversed")
-DICT_VIEWS = ("items", "keys", "values")
-
+from thunkad.normal.lower_expressions import truth
+from thunkad.normal.lower_iterables import iterable, loop_target
 
 #: Loops that are not kept as loops: each lowers one sort and says whether it has.
 SPECIAL: list[Callable[[Builder, Any], bool]] = []
-
-
-def iterable(b: Builder, node: Any) -> n.Expr:
-    """What a loop runs over: an atom or a call of one of ``IN_PLACE``."""
-    if type(node).__name__ == "Call" and type(node.func).__name__ == "Name":
-        if node.func.id in IN_PLACE and b.slot(node.func.id) is None:
-            return plain_call(b, node)
-    if type(node).__name__ == "Call" and type(node.func).__name__ == "Attribute" and node.func.attr in DICT_VIEWS:
-        if not node.args and not node.keywords:
-            return plain_call(b, node)
-    return b.atom(node)
-
-
-def loop_target(b: Builder, target: Any, body: list[n.Stmt]) -> str:
-    """The local that a loop binds; other targets are bound from it at the start of ``body``."""
-    if type(target).__name__ == "Name" and (name := simple(b, target)) is not None:
-        return name
-    element = b.temporary()
-    with b.into(body):
-        bind(b, target, n.Name(element))
-    return element
 
 
 @lowers("For")
@@ -46,12 +20,12 @@ def _for(b: Builder, node: Any) -> None:
     line = b.line
     if any(special(b, node) for special in SPECIAL):
         return
-    over = iterable(b, node.iter)
+    run = iterable(b, node.iter)
     body: list[n.Stmt] = []
-    target = loop_target(b, node.target, body)
+    target = loop_target(b, run, node.target, body)
     body += b.statements_of(node.body)
     b.line = line
-    _with_else(b, n.For(target, over, body), node.orelse)
+    _with_else(b, n.For(target, run.over, body), node.orelse)
 
 
 @lowers("While")
