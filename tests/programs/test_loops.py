@@ -371,6 +371,17 @@ for e, name in zip(x, {"a": 1, "b": 2}):
 for a, b, c in zip([x[0], x[1]], (x[2], x[1]), x):
     y = y + a * b * c
 return y
+=== lists_apart_from_what_is_run_over | x = A
+r = [0.0] * 3
+for i, a in enumerate(x):
+    r[i] += a
+y = sum(a * b for a, b in zip(reversed(r), r)) + sum(map(lambda p: p[0] * p[1], enumerate(r, 1)))
+out = [x[0]]
+box = (out, [out])
+for k, v in zip(range(3), box[1][0]):
+    out.append(v * x[1] + k)
+    y = y + v
+return y
 === enumerate_of_the_programs_own | x = A
 def enumerate(xs, start=0):
     return [(2.0, v) for v in xs]

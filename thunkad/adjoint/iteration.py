@@ -10,6 +10,7 @@ from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.steps import ENTRY, Block, IndexStep, Step, UnpackStep
+from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Site
 from thunkad.analysis.spans import LIVE, counts
 from thunkad.ir import nodes as n
@@ -60,10 +61,10 @@ def live_iteration(
     mutation = forward.mutation
     if site is None or site.callee not in LIVE or not isinstance(s.iter, n.Call):
         return None
-    inside = {
-        mutation.aliases.find(x) for b in walk.statements(s.body) for x in mutation.aliases.written_by.get(id(b), ())
-    }
     names = [i for a in site.args for i in walk.names(a)]
+    others = lists_apart(forward.resolved).difference(names)
+    written = {x for b in walk.statements(s.body) for x in mutation.aliases.written_by.get(id(b), ())}
+    inside = set(map(mutation.aliases.find, written - others))
     if not any(mutation.aliases.find(i) in inside for i in names) and not _by_index(forward, s, site):
         return None
     if (

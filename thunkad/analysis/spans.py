@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -116,6 +117,7 @@ class _Span:
             own = [loop for loop in layout.loops(x) if loop not in around]
             ends.append(layout.end[id(own[0])] if own else layout.index[id(x)])
         self.first, self.last, self.names = start + 1, max(ends), names
+        self.others = lists_apart(resolved) - self.given
 
     def shares(self, x: n.Stmt) -> bool:
         return any(self.aliases.find(w) in self.classes for w in walk.writes(x))
@@ -126,6 +128,7 @@ class _Span:
             for x in self.layout.order[self.first : self.last + 1]
             if x is not self.call and not self.layout.exclude(self.call, x) and not self.takes_in(x)
             for w in self.aliases.written_by.get(id(x), ())
+            if w not in self.others
         )
 
     def takes_in(self, x: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.analysis.aliases import aliases_of
+from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.analysis.spans import counts
 from thunkad.ir import nodes as n
@@ -19,18 +20,13 @@ def changes_what_it_runs_over(push: Any, s: n.For, operands: list[n.Expr]) -> bo
     names = {i for a in operands for i in walk.names(a) if not push.is_scalar(i)}
     if all(isinstance(k, Num) and (k.ndim or 0) > 1 for k in map(push.kind, names)):
         return False  # rows are views, and so are those of the tangent
-    aliases, same, made = aliases_of(push.resolved), set(names), set()
-    for x in walk.statements(push.resolved.function.body):
-        if type(x) is n.Assign and type(x.value) is n.Name and not same.isdisjoint((x.target, x.value.id)):
-            same |= {x.target, x.value.id}
-        elif type(x) is n.Assign and type(x.value) is n.ListExpr:
-            made.add(x.target)
+    aliases, others = aliases_of(push.resolved), lists_apart(push.resolved) - names
     classes = {aliases.find(x) for x in names}
-    for x in walk.statements(s.body):
-        other = type(x) is n.Append and x.target in made - same
-        if not other and any(aliases.find(w) in classes for w in aliases.written_by.get(id(x), ())):
-            return True
-    return False
+    return any(
+        w not in others and aliases.find(w) in classes
+        for x in walk.statements(s.body)
+        for w in aliases.written_by.get(id(x), ())
+    )
 
 
 def parts_by_number(push: Any, s: n.For, site: Site | None, count: str) -> dict[Any, n.Index] | None:
