@@ -1081,6 +1081,27 @@ def f(x):
         xs.append(x[0] * x[1])
         xs.append(x[2])
     return sum(v * v for v in xs)
+=== exit_stack | x = A
+import contextlib
+class Scope:
+    def __init__(self, log, v):
+        self.log, self.v = log, v
+    def __enter__(self):
+        return self.v * self.v
+    def __exit__(self, kind, *rest):
+        self.log.append(self.v)
+        return kind is ValueError
+def put(log, v):
+    log.append(v)
+def f(x):
+    log, t = [], 1.0
+    with contextlib.ExitStack() as stack:
+        for v in x:
+            t = t * stack.enter_context(Scope(log, v))
+        stack.callback(put, log, x[0] * x[1])
+        stack.enter_context(np.errstate(all='ignore'))
+        raise ValueError
+    return t * sum(k * v for k, v in enumerate(log))
 """
 
 
@@ -1233,6 +1254,25 @@ def f(x):
         a.force += d / (1.0 + d * d)
         b.force -= d / (1.0 + d * d)
     return sum(b.force * b.pos for b in bodies)
+=== it_groupby | x = A
+import itertools
+def squares(x):
+    for v in x:
+        yield v * v
+def f(x):
+    t = 0.0
+    for k, g in itertools.groupby(squares(x), lambda v: v > 0.5):
+        t = t * 1.5 + max(g) * (2.0 if k else x[0])
+    rows = [('a', x[0]), ('a', x[1]), ('b', x[2])]
+    d = {k: sum(v for _, v in g) for k, g in itertools.groupby(rows, key=lambda r: r[0])}
+    late = list(itertools.groupby(x, key=lambda v: v > 1.0))
+    return t * d['a'] * d['b'] + sum(len(list(g)) for _, g in late) * x[1]
+=== it_tee | x = A
+import itertools
+def f(x):
+    a, b, c = itertools.tee((v * v for v in x), 3)
+    next(b, None)
+    return sum((v - u) ** 2 * u for u, v in zip(a, b)) * next(c) * next(c)
 === it_permutations | x = A
 import itertools
 def f(x):

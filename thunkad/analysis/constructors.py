@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from thunkad.analysis.members import member
+from thunkad.ir import nodes as n
 from thunkad.lifetimes import attached, written
 from thunkad.runtime.ducks import is_duck
 
@@ -81,3 +82,8 @@ def written_out(cls: Any) -> Any:
     made.__defaults__, made.__kwdefaults__ = init.__defaults__, init.__kwdefaults__
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     return made
+
+
+def makes_empty(e: Any) -> bool:
+    """Whether a call is ``cls.__new__(cls)``, as generated code has it."""
+    return type(e.func) is n.Attr and e.func.name == "__new__"

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.constructors import makes_empty
 from thunkad.analysis.hidden import TAKEN
 from thunkad.analysis.sites import Context, Site
 from thunkad.analysis.special import Access, attribute_access, own_method
@@ -34,6 +35,7 @@ from thunkad.normal.guarded import CUT, DRAWN, ITER, NOTHING_LEFT, DrawnInTry
 from thunkad.normal.suspended_class import class_of
 from thunkad.records import replace
 from thunkad.runtime.attributes import has_items, is_iterated
+from thunkad.runtime.exits import Exits
 from thunkad.runtime.iterators import contained, everything, found_in, listed, unpacked
 from thunkad.runtime.lazy import OF_BUILTINS
 from thunkad.runtime.spans import GRIDS, JOINERS, spanned
@@ -175,9 +177,14 @@ class _Writer:
         return [s]
 
     def managed(self, s: n.Assign) -> n.Assign | None:
-        """A call of what ``contextlib.contextmanager`` made, as one of the class that stands for its generators."""
+        """A call of what ``contextlib.contextmanager`` made, or of ``ExitStack``, as one of what stands for it."""
         site = self.sites.get(id(s))
-        if site is None or site.how != "construct" or not issubclass(site.callee, Managed) or makes_empty(s.value):
+        if (
+            site is None
+            or site.how != "construct"
+            or not issubclass(site.callee, (Managed, Exits))
+            or makes_empty(s.value)
+        ):
             return None
         made = n.Ref(site.callee.__name__, site.callee)
         return None if s.value.func == made else replace(s, value=n.Call(made, site.args, site.kwargs))  # type: ignore[union-attr]
@@ -491,8 +498,3 @@ class _Writer:
 def _ends(p: Any) -> tuple[n.Expr, ...]:
     """The bounds of a slice."""
     return tuple(n.Const(None) if x is None else x for x in (p.lower, p.upper, p.step))
-
-
-def makes_empty(e: Any) -> bool:
-    """Whether a call is ``cls.__new__(cls)``, as generated code has it."""
-    return type(e.func) is n.Attr and e.func.name == "__new__"

@@ -18,6 +18,7 @@ from thunkad.kinds.lattice import Instance, Kind, Known, Num, Sequence, Tuple
 from thunkad.lifetimes import attached, written
 from thunkad.normal.suspended_class import class_of
 from thunkad.runtime.chosen import bound_choice, implementation
+from thunkad.runtime.exits import Exits
 from thunkad.runtime.memos import remembered
 
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
@@ -50,6 +51,8 @@ def stands_for(fn: Any, kinds: tuple[Kind, ...] = ()) -> tuple[Any, tuple[type, 
     """
     if type(fn) in _GETTERS:
         return getter(fn) or fn, ()
+    if fn is contextlib.ExitStack:
+        return Exits, ()
     if getattr(fn, "__code__", None) is MANAGING:
         return class_of(fn.__wrapped__, True), ()
     if getattr(fn, "__code__", None) is _CACHING:  # what functools.lru_cache(size) makes

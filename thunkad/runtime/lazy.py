@@ -149,11 +149,73 @@ def in_pairs(iterable: Any) -> Any:
         before = item
 
 
+class Groups:
+    """What ``itertools.groupby`` and its groups share: where the iterator is, and the number of the group.
+
+    ``value`` is the item that was drawn last, ``key`` its key.
+    """
+
+    def __init__(self, iterable: Any, by: Any) -> None:
+        self.it, self.by = iter(iterable), by
+        self.number, self.over = 0, False
+        self.value = self.key = None
+
+    def draw(self) -> None:
+        item = drawn(self.it)
+        if item is EXHAUSTED:
+            self.over = True
+        else:
+            self.value = item
+            self.key = item if self.by is None else self.by(item)
+
+
+def grouped(iterable: Any, key: Any = None) -> Any:
+    groups = Groups(iterable, key)
+    groups.draw()
+    while not groups.over:
+        groups.number = groups.number + 1
+        wanted = groups.key
+        yield wanted, members(groups, wanted, groups.number)
+        while not groups.over and groups.key == wanted:
+            groups.draw()
+
+
+def members(groups: Groups, key: Any, number: int) -> Any:
+    """The items of one group; there are no more once the next one has begun."""
+    while not groups.over and groups.number == number and groups.key == key:
+        yield groups.value
+        groups.draw()
+
+
+def split_up(iterable: Any, n: int = 2) -> Any:
+    """``itertools.tee``"""
+    it = iter(iterable)
+    kept: list[Any] = []
+    copies = []
+    for _ in range(n):
+        copies.append(followed(it, kept))
+    return tuple(copies)
+
+
+def followed(it: Any, kept: list[Any]) -> Any:
+    """The items of ``it``, of which ``kept`` has those that were drawn before."""
+    k = 0
+    while True:
+        if k == len(kept):
+            item = drawn(it)
+            if item is EXHAUSTED:
+                return
+            kept.append(item)
+        yield kept[k]
+        k = k + 1
+
+
 #: The lazy functions of Python by the generator functions that do the same.
 OF_BUILTINS: dict[str, Any] = {"enumerate": enumerated, "zip": zipped, "map": mapped, "filter": filtered}
 OF_ITERTOOLS: dict[Any, Any] = {
     itertools.islice: sliced, itertools.takewhile: taken_while, itertools.dropwhile: dropped_while,
     itertools.filterfalse: filtered_false, itertools.chain: chained, itertools.chain.from_iterable: chained_from,
     itertools.count: counted, itertools.repeat: repeated, itertools.cycle: cycled, itertools.accumulate: accumulated,
-    itertools.starmap: starmapped, itertools.pairwise: in_pairs,
+    itertools.starmap: starmapped, itertools.pairwise: in_pairs, itertools.groupby: grouped,
+    itertools.tee: split_up,
 }  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
-import itertools
 
 import numpy as np
 
@@ -156,7 +155,6 @@ refuse("an iterator has a position that moves; use indices, or a for loop", iter
 refuse("look names up in a list of dicts, the last one first", collections.ChainMap)
 refuse("it shows the memory of an array; use the array", memoryview)
 refuse("it takes a number apart into integers; use the number", float.as_integer_ratio)
-refuse("use a list", itertools.groupby, itertools.tee)
 non_differentiable(places_of_product, places_of_combinations, places_of_repetitions, places_of_permutations)
 for _fn, _body in (OF_ITERTOOLS | CHOICES).items():
     alternative(_fn)(_body)

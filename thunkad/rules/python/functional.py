@@ -9,14 +9,14 @@ import operator
 import types
 
 from thunkad.rules.library import alternative, non_differentiable
-from thunkad.rules.refused import refuse
 from thunkad.runtime import heaps
 from thunkad.runtime.attributes import has_items, has_own, is_iterated, own_names
 from thunkad.runtime.chosen import implementation
+from thunkad.runtime.exits import unfinished
 from thunkad.runtime.memos import remembered, remembering
 from thunkad.runtime.suspended import managing
 
-refuse("write nested 'with' statements", contextlib.ExitStack)
+non_differentiable(unfinished)
 non_differentiable(implementation, has_items, has_own, is_iterated, own_names, operator.itemgetter, operator.attrgetter)
 alternative(heapq.heappush)(heaps.pushed)
 alternative(heapq.heappop)(heaps.popped)
