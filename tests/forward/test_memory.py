@@ -156,3 +156,20 @@ def test_writing_what_is_there_already_changes_the_tangent():
     found = ad.jvp(lambda v: apply([overwrite][0], v) + np.sum(v), (np.array([2.0, 3.0]),), (np.ones(2),))
     assert found == (18.0, 7.0)
     assert ad.jvp(held, (0.0,), (1.0,)) == (0.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "g", [lambda a: +a, lambda a: a + 0.0, np.asarray_chkfinite, np.float64, lambda a: np.asarray(a), np.trim_zeros]
+)
+def test_results_share_memory_with_what_is_changed_later_or_do_not(g):
+    gs = [lambda a: g(a)]
+
+    def f(x):
+        a = np.array([x, x * x])
+        b = gs[0](a)
+        a[0] = x * 3
+        return np.sum(b * b)
+
+    shared = np.shares_memory(g(a := np.ones(2)), a)
+    assert np.isclose(ad.jvp(f, (1.5,), (1.0,))[1], 40.5 if shared else 16.5)
+    assert np.isclose(ad.hvp(f, (1.5,), (1.0,)), 45.0 if shared else 29.0)

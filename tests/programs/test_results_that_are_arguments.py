@@ -11,7 +11,7 @@ import pytest
 
 from checking import Program
 from tables import check
-from thunkad.analysis.aliases import VIEWS
+from thunkad.analysis.views import VIEWS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "rules"))
 from samples import SAMPLES, Sample

@@ -122,6 +122,14 @@ class Calls:
             message, hint = site.why or no_rule_message(site.callee)
             raise NoRuleError(message, self.push.resolved.place(s.line), hint.replace("rrule", "frule"))
 
+    def owns_result(self, target: str, site: Site) -> bool:
+        """Whether the tangent of a call's result must share memory just with what the result itself shares it with."""
+        memory = self.push.memory
+        if target not in self.push.moving or self.push.is_scalar(target):
+            return self.keeps_variables(target, site)
+        moving = (x for _, a in site.bound if self.push.moves(a) for x in walk.names(a))
+        return any(map(memory.is_mutated, (target, *moving))) or self.keeps_variables(target, site)
+
     def keeps_variables(self, target: str, site: Site) -> bool:
         """Whether a call gives a function that changes what it captures there, which may move once it is called."""
         if site.how not in ("inside", "lifted") or target not in self.push.moving:
@@ -307,10 +315,8 @@ class Calls:
         push = self.push
         mutated = self.callees.summary(site).mutated
         demand = tuple(p for p, a in site.bound if push.moves(a))
-        moves, mutated_later = target in push.moving, push.memory.is_mutated(target) and not push.is_scalar(target)
-        mutated_later = mutated_later or self.keeps_variables(target, site)
         try:
-            function = self.callees.pushed(site, demand, push.resolved.owner, moves and mutated_later)
+            function = self.callees.pushed(site, demand, push.resolved.owner, self.owns_result(target, site))
         except NoRuleError as error:
             raise error.at(push.resolved.place(s.line)) from None
         dots = [push.dot(a) for p, a in site.bound if p in demand]

@@ -70,14 +70,13 @@ class HalvedCalls(Calls):
         push = self.push
         mutated = self.callees.summary(site).mutated
         demand = tuple(p for p, a in site.bound if push.moves(a))
-        own_result = target in push.moving and push.memory.is_mutated(target) and not push.is_scalar(target)
-        own_result = own_result or self.keeps_variables(target, site)
         for p, a in site.bound:
             if p in mutated and p in demand and type(a) not in BY_REFERENCE:
                 raise push.unsupported("an argument that is changed by the function that it is passed to")
         try:
             volatile = tuple(p for p, a in site.bound if push.memory.classes({*walk.names(a)}) & self.outside)
-            primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own_result, volatile)
+            own = self.owns_result(target, site)
+            primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own, volatile)
         except NoRuleError as error:
             raise error.at(push.resolved.place(s.line)) from None
         saved = self.handle(f"{target}_saved")

@@ -29,7 +29,9 @@ _VIEWS = frozenset(
     "reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims diagonal real imag atleast_1d atleast_2d "
     "atleast_3d broadcast_to broadcast_arrays diag asarray asanyarray ascontiguousarray asfortranarray require split "
     "array_split hsplit vsplit dsplit flip fliplr flipud rot90 sliding_window_view matrix_transpose permute_dims "
-    "nan_to_num real_if_close einsum astype view array conj conjugate copyto unstack squeeze as_strided".split()
+    "nan_to_num real_if_close einsum astype view array conj conjugate copyto unstack squeeze as_strided "
+    "meshgrid trim_zeros diff apply_over_axes polyder polyint asarray_chkfinite __array__ to_device matrix_power "
+    "float16 float32 float64 longdouble complex64 complex128 clongdouble".split()
 )
 #: Runtime helpers that hand on the cotangent that they are given.
 _FRESH = frozenset(
