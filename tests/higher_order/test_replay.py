@@ -1,4 +1,4 @@
-"""Code that is run again for its derivative must do the same again: random numbers are refused."""
+"""Code that is run again for its derivative must do the same again: random numbers are refused without a seed."""
 
 from __future__ import annotations
 
@@ -54,6 +54,44 @@ RANDOM = {
     "passed on": lambda y: np.sum(y * sum(map(lambda k: random.random(), range(3)))),
     "a generator of which nothing is known": lambda y: np.sum(y * GENERATORS[0].random()),
 }
+
+
+def other_generator(y):
+    rng = np.random.default_rng(3)
+    if y[0] > 0:
+        rng = GENERATORS[0]
+    return np.sum(y * rng.normal())
+
+
+RANDOM["another generator"] = other_generator
+RANDOM["a generator as the seed"] = lambda y: np.sum(y * np.random.default_rng(GENERATORS[0]).random())
+
+
+def drawn_by(rng, mean):
+    return mean + rng.standard_normal()
+
+
+def from_a_seed(y):
+    rng, old = np.random.default_rng(3), random.Random(4)
+    total = y[0] * old.gauss(0, 1)
+    for mean in y:
+        total = total + drawn_by(rng, mean) ** 2
+    return total * np.sum(rng.normal(y, y[1] ** 2))
+
+
+def from_bits(y):
+    rng = np.random.Generator(np.random.PCG64(5))
+    return np.sum(rng.normal(y, y[0], size=3) ** 2) * np.random.RandomState(2).uniform(0.0, y[1])
+
+
+@pytest.mark.parametrize("f", [from_a_seed, from_bits])
+def test_generators_that_are_made_of_a_seed_draw_the_same_again(f) -> None:
+    value, gradient = lambda x: np.sum(ad.grad(f)(x) ** 2), ad.grad(lambda x: np.sum(ad.grad(f)(x) ** 2))
+    h, d = 1e-6, np.array([0.3, -0.5, 0.7])
+    expected = (value(X + h * d) - value(X - h * d)) / (2 * h)
+    assert gradient(X) @ d == pytest.approx(expected, rel=1e-6)
+    assert ad.grad(lambda x: ad.checkpoint(f)(x))(X) @ d == pytest.approx((f(X + h * d) - f(X - h * d)) / (2 * h), rel=1e-6)
+    assert ad.linearize(f, X)[1](d) == pytest.approx(ad.grad(f)(X) @ d)
 
 
 @pytest.mark.parametrize("name", RANDOM)

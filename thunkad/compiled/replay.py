@@ -6,7 +6,7 @@ import types
 from os.path import basename
 from typing import Any
 
-from thunkad.analysis.randomness import is_random, is_unknown, may_draw
+from thunkad.analysis.randomness import draws_again, is_random, is_seeded, is_unknown, may_draw, seeded_names
 from thunkad.analysis.sites import called, path_of
 from thunkad.compiled.load import place_of_target
 from thunkad.compiled.surroundings import Surroundings
@@ -71,23 +71,25 @@ class Draws:
 
     def __init__(self, world: Any) -> None:
         self.world = world
-        self.seen: set[int] = set()
+        self.seen: set[tuple[int, frozenset[str]]] = set()
         self.unknown = False  # whether it calls something that is found when the code runs
 
-    def first(self, resolved: Any) -> tuple[int, str] | None:
-        """The line and name of the first draw."""
-        if id(resolved) in self.seen:
+    def first(self, resolved: Any, given: frozenset[str] = frozenset()) -> tuple[int, str] | None:
+        """The line and name of the first draw; ``given``: parameters that are generators made anew each time."""
+        if (id(resolved), given) in self.seen:
             return None
-        self.seen.add(id(resolved))
+        self.seen.add((id(resolved), given))
+        seeded = seeded_names(resolved, given)
         for s in walk.statements(resolved.function.body):
             site = resolved.sites.get(id(s))
             if site is None:
                 continue
-            if is_random(site, resolved) or may_draw(site, resolved):
+            if (is_random(site, resolved) or may_draw(site, resolved)) and not draws_again(site, resolved, seeded):
                 return s.line, described(site, resolved)
             self.unknown = self.unknown or is_unknown(site, resolved) or self.hands_over(site)
             inner = self.callee(site, resolved)
-            found = None if inner is None else self.first(inner)
+            again = frozenset(p for p, e in site.bound if is_seeded(e, seeded))
+            found = None if inner is None else self.first(inner, again)
             if found is not None:
                 return s.line, found[1]
         return None

@@ -76,6 +76,8 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
 
 def _is_bare(value: Any) -> bool:
     """Whether ``value`` is a callable of a built-in class, or of the compiler's: one without attributes."""
+    if type(value).__name__ == "cython_function_or_method":
+        return True
     call = getattr(type(value), "__call__", None)  # noqa: B004 - the method itself is looked at
     written = isinstance(call, types.FunctionType) and not type(value).__module__.startswith("thunkad.")
     return callable(value) and not written and not hasattr(value, "__dict__")

@@ -244,14 +244,14 @@ def call(fn: Any, args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
         return PY_COMPLEX if module == "cmath" else PY_INT if fn in _MATH_INTS else PY_REAL
     if module.startswith(("numpy.ma", "numpy.matrixlib")) or fn in (np.matrix, np.asmatrix, np.bmat):
         return UNKNOWN  # which operators mean something else on: refused when the code runs
+    if module.startswith("numpy.random") and (isinstance(fn, type) or fn is np.random.default_rng):
+        return Opaque(fn if isinstance(fn, type) else np.random.Generator)
     if module == "numpy" or module.startswith("numpy."):
         return _numpy(fn, args, kwargs)
     owner = getattr(fn, "__objclass__", None)
     if owner is not None and issubclass(owner, np.ndarray):
         return _array_method(fn.__name__, args, kwargs)
-    if owner is not None and owner in (str, bytes):
-        return Opaque(owner)
-    return UNKNOWN
+    return Opaque(owner) if owner in (str, bytes) else UNKNOWN
 
 
 _MATH_INTS = {math.floor, math.ceil, math.trunc, math.factorial, math.gcd, math.comb, math.perm, math.isqrt}

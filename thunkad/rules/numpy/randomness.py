@@ -6,6 +6,7 @@ The functions of ``np.random`` are methods of a hidden ``RandomState``, and foun
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,9 @@ non_differentiable(
     np.random.SFC64,
     np.random.test,  # type: ignore[attr-defined]  # not in the stubs
 )
+non_differentiable(
+    *(getattr(random.Random, name) for name in "random getrandbits seed getstate setstate".split())
+)  # the others are Python code
 
 
 def located(draw: Any) -> None:
