@@ -68,6 +68,7 @@ FINE: dict[str, tuple[tuple[Any, ...], str]] = {
     "memo_of_the_call": ((1.5,), "def h(n, x, memo):\n if n not in memo: memo[n] = x if n < 2 else h(n - 1, x, memo) * x\n return memo[n]\ndef f(x): return h(4, x, {})"),
     "cached_method": ((1.5,), "from functools import lru_cache\nclass C:\n @lru_cache(None)\n def sq(self, x): return x * x\nc = C()\ndef f(x): return c.sq(x) * x"),
     "cached_property": ((1.5,), "from functools import cached_property\nclass C:\n def __init__(self, x): self.x = x\n @cached_property\n def sq(self): return self.x * self.x\ndef f(x):\n c = C(x)\n return c.sq * c.sq * x"),
+    "constant_memo": ((1.5,), "M = {}\ndef f(x):\n t = M.setdefault('y', np.arange(3.0))\n return np.sum(t * x * x)"),
     "copies": ((1.5,), "A, L, D = np.ones(3), [[1.0], 2.0], {'a': 1.0}\ndef f(x):\n a, b, c, l, d = A.copy(), np.array(A), A[[0, 1]], L[:], dict(D)\n a[0] = b[0] = c[0] = l[1] = d['a'] = x * x\n l.append(x)\n return (a[0] * A[1] + b[0] * c[0]) * L[1] * d['a'] * D['a'] + l[2]"),
     "cached": ((1.5,), "from functools import cache\n@cache\ndef h(a): return a * a\ndef f(x): return h(x) * x"),
 }  # fmt: skip
@@ -76,7 +77,10 @@ FINE: dict[str, tuple[tuple[Any, ...], str]] = {
 @pytest.mark.parametrize("name", FINE)
 def test_what_is_only_left_behind_is_fine(name: str) -> None:
     args, text = FINE[name]
-    check_program(Program(text, args).build(), args)
+    f = Program(text, args).build()
+    check_program(f, args)
+    if name == "constant_memo":
+        assert ad.linearize(f, 1.5)[1](1.0) == 9.0 and ad.hessian(f)(1.5) == 6.0
 
 
 def test_what_is_left_behind_is_the_plain_function_s() -> None:

@@ -103,6 +103,25 @@ def is_outside(resolved: Resolved, s: n.Stmt) -> bool:
     return site is not None and site.how == "outside"
 
 
+def is_table(resolved: Resolved, varied: frozenset[str], name: str) -> bool:
+    """Whether ``name`` is made of constants and not changed: what shares memory with what varies counts as varied."""
+    for s, flowing in all_flows(resolved):
+        if name in walk.writes(s):
+            if type(s) is not n.Assign or any(not varied.isdisjoint(used) for _, used in flowing):
+                return False
+        elif name in walk.reads(s) and not _hands_over(s, n.Name(name)):
+            return False
+    return all(p.name != name for p in resolved.function.params)
+
+
+def _hands_over(s: n.Stmt, e: n.Name) -> bool:
+    """Whether ``s`` does no more with ``e`` than to return it, or to put it somewhere."""
+    call = s.value if type(s) in (n.Assign, n.Effect) else None  # type: ignore[attr-defined]
+    if type(call) is n.Call and type(call.func) is n.Attr:
+        return call.func.name in ("setdefault", "append", "insert") and e in call.args and call.func.value != e
+    return type(s) is n.Return or (type(s) is n.Store and s.value == e)
+
+
 def through_memory(resolved: Resolved, names: set[str]) -> set[str]:
     """Names that share memory that is written in place with one of ``names``: what is known of one holds for all."""
     aliases = aliases_of(resolved)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from thunkad.analysis.activity import all_flows, varied_names
+from thunkad.analysis.activity import is_table, varied_names
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -43,7 +43,7 @@ class _Noting:
     def __init__(self, resolved: Resolved, varied: frozenset[str]) -> None:
         self.resolved, self.varied, self.sites = resolved, varied, dict(resolved.sites)
         self.count, self.line = 0, resolved.function.line
-        self.fresh, self.flows = self.displays(), all_flows(resolved)
+        self.fresh = self.displays()
         self.used = {x for s in walk.statements(resolved.function.body) if not _only_asks(s) for x in walk.reads(s)}
 
     def displays(self) -> set[str]:
@@ -109,17 +109,9 @@ class _Noting:
         return [self.effect(left_behind.check_each, c, where=c) for c in given if self.holds(c)]
 
     def is_varied(self, e: n.Expr) -> bool:
-        return not self.varied.isdisjoint(walk.names(e)) and not (type(e) is n.Name and self.is_table(e))
-
-    def is_table(self, e: n.Name) -> bool:
-        """Whether ``e`` is made of constants and not changed: what shares memory with what varies counts as varied."""
-        for s, flowing in self.flows:
-            if e.id in walk.writes(s):
-                if type(s) is not n.Assign or any(not self.varied.isdisjoint(used) for _, used in flowing):
-                    return False
-            elif e.id in walk.reads(s) and not (type(s) is n.Return or (type(s) is n.Store and s.value == e)):
-                return False
-        return all(p.name != e.id for p in self.resolved.function.params)
+        if self.varied.isdisjoint(walk.names(e)):
+            return False
+        return not (type(e) is n.Name and is_table(self.resolved, self.varied, e.id))
 
     def put(self, container: n.Expr, *values: n.Expr, fn: Any = left_behind.note_left) -> list[n.Stmt]:
         if isinstance(self.resolved.kind(container), Num) or is_shared(self.resolved.kind(container)):

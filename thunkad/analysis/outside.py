@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.activity import varied_names
+from thunkad.analysis.activity import is_table, varied_names
 from thunkad.analysis.aliases import has_memory, makes_view
 from thunkad.analysis.outside_spots import Memory, Spot, attribute
 from thunkad.analysis.shared_attributes import imported_module
@@ -280,6 +280,9 @@ class _Scan:
     def is_varied(self, *parts: n.Expr) -> bool:
         return any(i in self.varied for e in parts for i in walk.names(e))
 
+    def is_table(self, e: n.Expr) -> bool:
+        return type(e) is n.Name and is_table(self.resolved, self.varied, e.id)
+
     def read(self, *parts: n.Expr) -> None:
         for e in parts:
             self.read_one(e)
@@ -304,7 +307,7 @@ class _Scan:
         return self.resolved.owner, self.resolved.place(self.line)
 
     def write(self, target: n.Expr, *values: n.Expr, itself: bool = False) -> None:
-        if self.is_varied(*values):
+        if any(self.is_varied(v) and not self.is_table(v) for v in values):
             for spot in self.of(target):
                 spot = spot.setting() if itself else spot
                 if spot.where != "variable" and not (spot.code and not spot.path):
