@@ -3,6 +3,7 @@
 import pytest
 import thunkad as ad
 from checking import Program, check_program
+from mutation_arrays import X
 from mutation_containers import PROGRAMS, REFUSED
 
 
@@ -17,3 +18,34 @@ def test_refused(name):
     text, args = PROGRAMS[name]
     with pytest.raises((ad.UnsupportedSyntaxError, ad.NoRuleError, ad.RuleError)):
         ad.vjp(Program(text, args).build(), *args)
+
+
+DICTS = """
+class Params(dict):
+    def __getattr__(self, k):
+        try:
+            return self[k]
+        except KeyError:
+            raise AttributeError(k)
+    def __setattr__(self, k, v):
+        self[k] = v
+class Named(dict):
+    pass
+class Twice(dict):
+    def __getattr__(self, k):
+        return self[k] * 2
+"""
+
+
+def test_attributes_of_dicts_of_the_users_classes():
+    text = """
+def f(x):
+    p, q = Params(), Named()
+    p.w, p.n, q.n, q['n'] = x * x, x[0], x[1], x[2]
+    p.n, q.n = p.n * x[1], q.n * q['n']
+    return np.sum(p.w * x) * p.n * p['n'] + q.n * q['n']
+"""
+    check_program(Program(DICTS + text, (X,)).build(), (X,))
+    computed = Program(DICTS + "def f(x):\n p = Twice()\n p['w'] = x\n return np.sum(p.w * x)\n", (X,))
+    with pytest.raises(ad.UnsupportedSyntaxError, match="computed by __getattr__"):
+        ad.grad(computed.build())(X)

@@ -40,14 +40,14 @@ from thunkad.optimise.purity import make_purity
 from thunkad.optimise.release import release
 from thunkad.optimise.tidy import tidy
 from thunkad.records import record, replace
-from thunkad.runtime import cotangents, shadows, sharing
+from thunkad.runtime import cotangents, shadows, sharing, structures
 from thunkad.runtime.watching import separate, watch_copies
 
 SHADOWS = n.Ref("Shadows", shadows.Shadows)
 MUST_DIFFER = n.Ref("must_differ", sharing.must_differ)
 SEPARATE, WATCH_COPIES = n.Ref("separate", separate), n.Ref("watch_copies", watch_copies)
 THEN = n.Ref("then", shadows.then)
-STRUCTURE = n.Ref("structure", shadows.structure)
+STRUCTURE = n.Ref("structure", structures.structure)
 PROJECT = n.Ref("project", cotangents.project)
 PROJECT_COPY = n.Ref("project_copy", cotangents.project_copy)
 SCALAR_SEED = n.Ref("scalar_seed", cotangents.scalar_seed)

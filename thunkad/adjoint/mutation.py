@@ -318,7 +318,7 @@ class SlotStep(Step):
         operands: tuple[n.Expr, ...] = (n.Name(self.target), as_key(self.key))
         operands += (self.value,) if unsure else (n.Const(None),) if self.past else ()
         operands += (n.Const(True),) if self.past else ()
-        how = "take_item" if unsure and not self.field else "take_entry"
+        how = "take_entry" if not unsure else "take_field" if self.field else "take_item"
         bars.emit(n.Assign(taken, n.Call(n.Attr(n.Name(bars.shadows), how), operands)))
         if (
             type(self.value) is n.Name

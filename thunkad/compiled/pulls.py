@@ -12,7 +12,8 @@ from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import field, record
-from thunkad.runtime.shadows import Shadows, structure, then
+from thunkad.runtime.shadows import Shadows, then
+from thunkad.runtime.structures import structure
 from thunkad.runtime.watching import Watch, refuse_shared, separate, watch_copies, watch_shared
 from thunkad.tangents import ZERO
 

@@ -45,7 +45,7 @@ BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
     "of": (), "add": (1,), "add_entry": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,), "take_entry": (),
     "collect": (), "whole": (1,), "add_slice": (), "numbers": (1,), "add_read": (3,), "expect": (), "received": (1,),
-    "add_field": (3,), "take_item": (),
+    "add_field": (3,), "take_item": (), "take_field": (),
 }  # fmt: skip
 #: Iterators whose items' tangents can be found one by one.
 LIVE_LOOPS = (enumerate, zip, reversed, dict.items, dict.values)

@@ -20,8 +20,9 @@ from thunkad.runtime.array_shadows import ArrayShadows
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import Holding, check_items, check_read, check_write
 from thunkad.runtime.chosen import METHODS, is_function, owner_of
-from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, AsItWas, SetAsItWas, remade
+from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, SetAsItWas, remade
 from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.dict_fields import slot_of_read, slot_of_write
 from thunkad.runtime.exceptions import held_by
 from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.indexing import assigned_last
@@ -164,13 +165,16 @@ class Shadows(ArrayShadows):
                 check_read(x, key)
         self.add_slot(x, key, item_bar)
 
-    def add_read(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
-        """The same for ``item = x[key]`` on an ``x`` that may be anything; ``item_bar`` is that of a number."""
-        check_items(x, "__getitem__")
-        self.add_field(x, key, item, item_bar)
-
     def add_field(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
-        """The same for an attribute of such an ``x``."""
+        """The same for ``item = x.key`` on an ``x`` that may be anything; ``item_bar`` is that of a number."""
+        self._add_part(x, slot_of_read(x, key, item) if isinstance(x, dict) else key, item, item_bar)
+
+    def add_read(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
+        """The same for ``item = x[key]``."""
+        check_items(x, "__getitem__")
+        self._add_part(x, key, item, item_bar)
+
+    def _add_part(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
         if isinstance(x, np.ndarray) and isinstance(item, np.ndarray):
             if not np.may_share_memory(x, item):  # a gathered copy
                 self._add_gathered(x, key, self._array(item))
@@ -315,6 +319,12 @@ class Shadows(ArrayShadows):
     def number_part(self, x: Any, x_bar: Any) -> Any:
         """``x_bar`` where ``x`` is a number; nothing where its cotangent is in its shadow."""
         return x_bar if isinstance(x, VALUES) else ZERO
+
+    def take_field(self, x: Any, name: str, value: Any, past: bool = False) -> Any:
+        """:meth:`take_entry` for ``x.name = value`` on an ``x`` that may be anything."""
+        if isinstance(x, dict):
+            return self.of(x).pop(slot_of_write(x, name, past), ZERO)
+        return self.take_entry(x, name, value, past)
 
     def take_item(self, x: Any, key: Any, value: Any) -> Any:
         """:meth:`take_entry` for ``x[key] = value`` on an ``x`` that may be anything."""
@@ -461,35 +471,6 @@ def _then(x: Any, seen: dict[int, Then], left: Left) -> Any:
     made = seen[id(x)] = Then(x, {})
     left.append(lambda: made.entries.update([(k, _then(v, seen, left)) for k, v in fields.items()]))
     return made
-
-
-def structure(x: Any) -> Any:
-    """Containers and objects copied, what they hold as it is: how an argument was before it is changed in place."""
-    left: Left = []
-    return complete(left, _structure(x, {}, left))
-
-
-def _structure(x: Any, seen: dict[int, Any], left: Left) -> Any:
-    """The same for a part of a value; what lists, dicts and objects hold is left for later."""
-    if id(x) in seen:
-        return seen[id(x)]
-    if type(x) is dict:
-        made: Any = {}
-        seen[id(x)] = made
-        left.append(lambda: made.update([(k, _structure(v, seen, left)) for k, v in x.items()]))
-        return made
-    if type(x) is list:
-        made = seen[id(x)] = []
-        left.append(lambda: made.extend([_structure(v, seen, left) for v in x]))
-        return made
-    if isinstance(x, SEQUENCES):
-        return remade(x, [_structure(v, seen, left) for v in x])
-    holds = isinstance(getattr(x, "__dict__", None), dict) and not is_function(x)
-    if holds and not isinstance(x, (*VALUES, np.ndarray)):
-        made = seen[id(x)] = AsItWas(type(x))
-        left.append(lambda: made.fields.update([(k, _structure(v, seen, left)) for k, v in fields_of(x).items()]))
-        return made
-    return x
 
 
 def shares(a: Any, *others: Any) -> bool:

@@ -21,6 +21,7 @@ from thunkad.runtime import (
     shadows,
     shapes,
     sharing,
+    structures,
     variables,
 )
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
@@ -39,7 +40,7 @@ jointly_linear(elements.split_starred_dot, "value_dot")
 jointly_linear(elements.complex_dot, "real_dot", "imag_dot")
 jointly_linear(piecewise.where_dot, "x_dot", "y_dot")
 linear(dot_changes.array_dot, dot_changes.live_dots, dot_changes.next_dot)
-linear(shadows.take_stored, shadows.keep, shadows.structure)
+linear(shadows.take_stored, shadows.keep, structures.structure)
 linear(moves.take_moved, moves.chosen, moves.scattered, moves.the_array)
 non_differentiable(moves.moves, moves.put_moves, moves.spread)
 non_differentiable(
