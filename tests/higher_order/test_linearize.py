@@ -360,3 +360,21 @@ def test_objects_chosen_by_keys_that_change_later():
     value = (chosen(0.6 + 1e-6) - chosen(0.6 - 1e-6)) / 2e-6
     for got in (ad.linearize(chosen, 0.6)[1](1.0), ad.jvp(chosen, (0.6,), (1.0,))[1], ad.grad(chosen)(0.6)):
         assert np.isclose(got, value)
+
+
+class Equal(Holder):
+    def __eq__(self, other):
+        return self.x == other.x
+
+
+def test_objects_taken_out_of_lists_are_not_compared_again():
+    wanted = Equal(0.6)
+
+    def f(x):
+        held = [Equal(x), Equal(x * x), Equal(2.0)]
+        held.remove(wanted)
+        return held[0].x * held[1].x
+
+    _, push = ad.linearize(f, 0.6)
+    wanted.x = 0.36
+    assert np.isclose(push(1.0), 2.4)

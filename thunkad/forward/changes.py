@@ -28,7 +28,7 @@ from thunkad.rules.entry import name_of
 from thunkad.rules.updates_at import UPDATED
 from thunkad.runtime import dot_changes, moves
 from thunkad.runtime.attributes import SHARED_HINT
-from thunkad.runtime.elements import sorted_order
+from thunkad.runtime.elements import place_of, sorted_order
 
 SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
     n.Ref(f.__name__, f)
@@ -36,7 +36,7 @@ SET_ENTRY, SET_FIELD, ARRAY_DOT, CHANGE_DOT, HELD = (
         dot_changes.set_entry, dot_changes.set_field, dot_changes.array_dot, dot_changes.change_dot, dot_changes.held
     )
 )  # fmt: skip
-SORTED_ORDER = n.Ref("sorted_order", sorted_order)
+PLACE_OF, SORTED_ORDER = n.Ref("place_of", place_of), n.Ref("sorted_order", sorted_order)
 DEL_FIELD = n.Ref("del_field", dot_changes.del_field)
 CHOSEN, SPREAD_MASK = n.Ref("chosen", moves.chosen), n.Ref("spread", moves.spread)
 THE_ARRAY = n.Ref("the_array", moves.the_array)
@@ -292,6 +292,10 @@ class Changes:
             call = n.Call(n.Attr(dots, name), args)
         elif is_list and name == "append" and len(args) == 1 and self.is_settled(args[0]):
             call = n.Call(n.Attr(dots, "append"), (push.dot(args[0]),))
+        elif is_list and name == "remove" and len(args) == 1:
+            place = n.Name(push.names.new("place"))  # what is equal to it may be another one later
+            push.emit(n.Assign(place.id, n.Call(PLACE_OF, (root, args[0]))))
+            call = n.Call(n.Attr(dots, "pop"), (place,))
         else:
             if is_list and name == "sort" and kwargs:
                 args, kwargs = (self.order(root, dict(kwargs)),), ()

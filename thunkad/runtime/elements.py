@@ -230,6 +230,14 @@ def sorted_order(iterable: Iterable[Any], key: Callable[[Any], Any] | None, reve
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
+def place_of(x: list[Any], item: Any) -> int:
+    """The position of what ``x.remove(item)`` takes out."""
+    try:
+        return x.index(item)
+    except ValueError:
+        raise ValueError("list.remove(x): x not in list") from None
+
+
 def ordered(iterable: Iterable[Any], order: list[int]) -> list[Any]:
     """The elements at these positions."""
     elements = list(iterable)

@@ -39,6 +39,7 @@ from thunkad.runtime.elements import (
     number_dot,
     ordered,
     place_by,
+    place_of,
     shaped_like,
     sorted_bar,
     sorted_order,
@@ -387,7 +388,7 @@ def _(iterable, *, key=None, reverse=False, iterable_dot):
     return y, ordered(elements_dot(iterable_dot, iterable), order)
 
 
-non_differentiable(sorted_order)
+non_differentiable(place_of, sorted_order)
 
 
 @frule(ordered)
