@@ -378,3 +378,34 @@ def test_objects_taken_out_of_lists_are_not_compared_again():
     _, push = ad.linearize(f, 0.6)
     wanted.x = 0.36
     assert np.isclose(push(1.0), 2.4)
+
+
+class Filled:
+    def __init__(self):
+        self.d = {}
+
+    def __getattr__(self, name):
+        return self.d[name] * 2.0
+
+
+def test_what_is_filled_behind_getattr():
+    def filled(x):
+        p = Filled()
+        p.d["w"], p.d["n"] = x * x, x[0]
+        return np.sum(p.w) * p.n
+
+    x, v = np.array([0.6, 1.3]), np.array([0.2, -0.7])
+    assert np.isclose(ad.linearize(filled, x)[1](v), ad.grad(filled)(x) @ v)
+
+
+def test_a_variable_that_one_branch_binds_and_another_one_reads():
+    def bound(x):
+        t = 0.0
+        for k in range(3):
+            if k < 2:
+                y = x * (k + 1.0)
+            if k == 1:
+                t = t + y * y
+        return t
+
+    assert np.isclose(ad.linearize(bound, 0.6)[1](1.0), 4.8)

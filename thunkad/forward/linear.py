@@ -18,7 +18,7 @@ from thunkad.analysis.randomness import is_random
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
-from thunkad.forward.calls import BY_REFERENCE, EFFECT, TANGENT, Calls, Pushed, is_iterator
+from thunkad.forward.calls import BY_REFERENCE, CHANGEABLE, EFFECT, TANGENT, Calls, Pushed, is_iterator
 from thunkad.forward.generate import cleaned, parameters, result_dot, returns_own, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
 from thunkad.forward.push import Push
@@ -105,7 +105,7 @@ class HalvedCalls(Calls):
         if target in push.moving:
             push.densely(target)
             if push.memory.is_mutated(target) and not push.is_scalar(target):
-                push.tangent(target, n.Name(name))
+                push.tangent(target, n.Call(CHANGEABLE, (n.Name(name), n.Name(target))), fresh=True)
 
     def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:
         """A rule that is called as it stands: its tangent costs one more run of the operation."""
