@@ -33,11 +33,15 @@ CELL = Cell()
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> None:
-    BUFFER[:] = 0.0
-    TABLE.clear()
-    LOG[:] = [1.0]
-    CELL.__init__()  # type: ignore[misc]
+def fresh() -> Callable[[], None]:
+    def put_back() -> None:
+        BUFFER[:] = 0.0
+        TABLE.clear()
+        LOG[:] = [1.0]
+        CELL.__init__()  # type: ignore[misc]
+
+    put_back()
+    return put_back
 
 
 def into_a_buffer(x: Any) -> Any:
@@ -164,10 +168,25 @@ def in_itself(x: Any) -> Any:
     return in_itself.last  # type: ignore[attr-defined]
 
 
-REFUSED = [
+THROUGH = [
     into_a_buffer, into_a_dict, into_a_list, under_another_name, out_of, through_an_object, by_a_callee_that_is_given_it,
-    closure_buffer(), stored_by_a_callee, read_by_a_callee, memo, in_a_class, in_itself,
+    closure_buffer(), stored_by_a_callee, read_by_a_callee, memo,
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", THROUGH, ids=lambda f: f.__name__)
+def test_derivatives_flow_through_what_outlives_the_call(f: Callable[[Any], Any], fresh: Callable[[], None]) -> None:
+    def anew(take: Callable[[], Any]) -> Any:
+        fresh()
+        return take()
+
+    expected = (anew(lambda: f(0.7 + 1e-6)) - anew(lambda: f(0.7 - 1e-6))) / 2e-6
+    assert np.isclose(anew(lambda: ad.grad(f)(0.7)), expected)
+    assert np.isclose(anew(lambda: ad.vjp(f, 0.7))[1](2.0)[0], 2.0 * expected)
+    assert np.isclose(anew(lambda: ad.jvp(f, (0.7,), (1.0,)))[1], expected)
+
+
+REFUSED = [in_a_class, in_itself]
 
 
 @pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)

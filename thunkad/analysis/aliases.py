@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.residuals import residuals_of
+from thunkad.analysis.same_objects import one_object
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import find_spans
 from thunkad.analysis.views import is_fold, returns_operand
@@ -181,6 +182,8 @@ def has_memory(kind: Kind) -> bool:
 def find_aliases(resolved: Resolved, sharing: Sharing = NOTHING_SHARED) -> Aliases:
     """The alias classes of a function that shares this with its caller."""
     finder = _Finder(resolved)
+    for x, y in one_object(resolved):
+        finder.aliases.union(x, y)
     for s in walk.statements(resolved.function.body):
         finder.statement(s)
     written: dict[int, set[str]] = {}

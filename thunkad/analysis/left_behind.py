@@ -7,16 +7,18 @@ Written into programs that hold some mutable object from outside and put values 
 from __future__ import annotations
 
 import contextlib
+import types
 from typing import Any
 
 from thunkad.analysis.activity import is_table, varied_names
-from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.sites import Resolved, Site, called
+from thunkad.analysis.writing import is_numpy
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Known, Num, Opaque, may_have_tangent
+from thunkad.kinds.lattice import UNKNOWN, Known, Num, Opaque, may_have_tangent
 from thunkad.kinds.variables import is_shared
 from thunkad.records import replace
-from thunkad.runtime import left_behind
+from thunkad.runtime import left_behind, left_elements
 from thunkad.source.names import lookup
 
 _ONE = frozenset("append appendleft insert add setdefault".split())
@@ -25,9 +27,12 @@ _ASKING = (len, bool, isinstance, type, id, print, repr, str, range)  # nothing 
 _GIVES_ONE = frozenset("get pop popleft setdefault __getitem__".split())
 
 
-def noting(resolved: Resolved, wanted: tuple[str, ...]) -> Resolved:
-    """``resolved``, differentiated for ``wanted``, with these statements."""
-    work = _Noting(resolved, varied_names(resolved, wanted))
+def noting(resolved: Resolved, wanted: tuple[str, ...], filled: set[str]) -> Resolved:
+    """``resolved``, differentiated for ``wanted``, with these statements.
+
+    ``filled``: the attributes that hold the lists, dicts and arrays which something is put into; "*" for other places.
+    """
+    work = _Noting(resolved, varied_names(resolved, wanted), filled)
     body = work.block(resolved.function.body)
     cache = {k: v for k, v in resolved.cache.items() if k == "outlives"}  # all else was found of the old statements
     made = replace(resolved, function=replace(resolved.function, body=body), sites=work.sites, cache=cache)
@@ -39,12 +44,35 @@ def _only_asks(s: n.Stmt) -> bool:
     return type(s) in (n.If, n.While) or (type(s) is n.Assign and type(s.value) is n.Compare)
 
 
+def _plain(index: n.Expr) -> n.Expr:
+    """An index as a value; None for one that is none."""
+    parts = index.items if type(index) is n.TupleExpr else (index,)
+    if index == n.Slice(None, None, None):
+        return n.Const(Ellipsis)
+    return index if all(type(p) in n.ATOMS for p in parts) else n.Const(None)
+
+
 class _Noting:
-    def __init__(self, resolved: Resolved, varied: frozenset[str]) -> None:
+    def __init__(self, resolved: Resolved, varied: frozenset[str], filled: set[str]) -> None:
         self.resolved, self.varied, self.sites = resolved, varied, dict(resolved.sites)
         self.count, self.line = 0, resolved.function.line
+        self.params = {p.name for p in resolved.function.params}
         self.fresh = self.displays()
         self.used = {x for s in walk.statements(resolved.function.body) if not _only_asks(s) for x in walk.reads(s)}
+
+        self.arrays = self.arrays_outside(filled)
+
+    def arrays_outside(self, filled: set[str]) -> set[str]:
+        """Names of arrays that lie in objects, or outside, and that something may be put into."""
+        found: set[str] = set()
+        for s in walk.statements(self.resolved.function.body):
+            if type(s) is not n.Assign or type(s.value) is not n.Attr:
+                continue
+            may = s.value.name in filled or ("*" in filled and is_shared(self.resolved.kind(s.value.value)))
+            kind = self.resolved.kind(n.Name(s.target))
+            if may and (kind is UNKNOWN or (isinstance(kind, Num) and not kind.is_scalar)):
+                found.add(s.target)
+        return found
 
     def displays(self) -> set[str]:
         """Names that hold nothing but what a display in this function has made."""
@@ -124,6 +152,27 @@ class _Noting:
         return [self.effect(left_behind.note_made, e)] if fresh else []
 
     def before(self, s: n.Stmt) -> list[n.Stmt]:
+        if type(s) is n.Update and type(s.target) is n.Attr and self.holds(s.target.value):
+            return [self.effect(left_behind.check_field, s.target.value, n.Const(s.target.name), where=s.target.value)]
+        return [*self.elements_read(s), *self.containers_read(s)]
+
+    def elements_read(self, s: n.Stmt) -> list[n.Stmt]:
+        """For an array of which elements may have been left by another call."""
+        e = getattr(s, "value", None)
+        if not self.arrays or type(s) not in (n.Assign, n.Effect, n.Unpack, n.Update) or type(e) in (n.Attr, n.Name):
+            return []
+        if type(s) is n.Update:
+            e = s.target if type(s.target) is n.Index else None
+        if type(e) is n.Index:
+            if type(e.value) is not n.Name or e.value.id not in self.arrays:
+                return []
+            return [self.effect(left_elements.check_element, e.value, _plain(e.index), where=e.value)]
+        used = [i for i in dict.fromkeys(walk.reads(s)) if i in self.arrays]
+        out = [v for k, v in e.kwargs if k == "out"] if type(e) is n.Call else []
+        checked = [n.Name(i) for i in used if n.Name(i) not in out]
+        return [self.effect(left_elements.check_element, x, n.Const(None), where=x) for x in checked]
+
+    def containers_read(self, s: n.Stmt) -> list[n.Stmt]:
         e = getattr(s, "value", None)
         site = self.sites.get(id(s))
         if type(s) is n.Return:
@@ -132,15 +181,18 @@ class _Noting:
             return []
         if type(e) in (n.ListExpr, n.TupleExpr):
             return self.every(*(i for i in e.items if type(i) is n.Star))
-        if type(e) is not n.Call or site is None or site.how not in ("rule", "constant", "missing"):
+        if type(e) is not n.Call or site is None or site.how not in ("rule", "constant", "missing", "dynamic"):
             return []
-        if any(site.callee is fn for fn in _ASKING):
+        callee = called(site, self.resolved) if site.how == "dynamic" else site.callee
+        if site.how == "dynamic" and not (isinstance(callee, types.BuiltinFunctionType) or is_numpy(callee)):
+            return []  # a function of the user's says so itself
+        if any(callee is fn for fn in _ASKING):
             return []
         owner = e.func.value if type(e.func) is n.Attr else None
         name = e.func.name if type(e.func) is n.Attr else ""
         if name in _ONE:
             return [made for a in e.args for made in self.made(a)]
-        if name in _SEVERAL or name in _GIVES_ONE:
+        if name in _SEVERAL or name in _GIVES_ONE or name == "clear":
             return []
         return self.every(*(() if owner is None else (owner,)), *e.args)
 
@@ -150,6 +202,21 @@ class _Noting:
             return self.read(s.value.value, n.Name(s.target))
         if t is n.Unpack:
             return [made for target in s.targets for made in self.read(s.value, n.Name(target))]
+        if t in (n.Store, n.Update) and type(s.target) is n.Index and type(s.target.value) is n.Name:
+            if s.target.value.id in self.arrays or s.target.value.id in self.params:
+                return [*self.element_put(s.target, s.value), *self.container_put(s)]
+        if type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call:
+            out = [v for k, v in s.value.kwargs if k == "out" and type(v) is n.Name and v.id in self.arrays]
+            if out:
+                return [self.effect(left_elements.note_element, out[0], n.Const(Ellipsis), n.Const(True))]
+        return self.container_put(s)
+
+    def element_put(self, target: n.Index, value: n.Expr) -> list[n.Stmt]:
+        varied = n.Const(self.is_varied(value))
+        return [self.effect(left_elements.note_element, target.value, _plain(target.index), varied)]
+
+    def container_put(self, s: n.Stmt) -> list[n.Stmt]:
+        t = type(s)
         if t is n.Store:
             if type(s.value) is n.Const and isinstance(s.value.value, (float, complex)):
                 return [self.effect(left_behind.note_constant, s.target.value, s.value)]
@@ -169,11 +236,11 @@ class _Noting:
 
     def method(self, s: Any, func: n.Attr, call: n.Call) -> list[n.Stmt]:
         out: list[n.Stmt] = []
-        if func.name in _GIVES_ONE and type(s) is n.Assign:
-            out += self.read(func.value, n.Name(s.target))
         if func.name in _ONE and call.args:
             out += self.put(func.value, call.args[-1])
         elif func.name in _SEVERAL:
             out += self.put(func.value, *call.args, fn=left_behind.note_each)
             out += self.put(func.value, *(v for _, v in call.kwargs))
+        if func.name in _GIVES_ONE and type(s) is n.Assign:
+            out += self.read(func.value, n.Name(s.target))
         return out

@@ -28,7 +28,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Known, Mapping, Num, Sequence, Tuple, Unknown
 from thunkad.kinds.variables import is_shared
-from thunkad.records import field, record
+from thunkad.records import field, record, replace
 from thunkad.runtime.variables import Variable
 
 _IMMUTABLE = (
@@ -61,19 +61,21 @@ class Traffic:
             memory = Memory(other, True)
             for spot, touched, writer, place in written:
                 own = spot.where == other.where == "variable" and writer is reader
-                own = own or (spot.where == "shared" and spot.key == other.key)
+                own = own or (spot.where == "shared" and spot.key == other.key) or (spot.followed and other.followed)
                 if not own and (spot.meets(other) or touched.meets(memory)):
                     return spot, place, there
         return None
 
 
 def traffic(resolved: Resolved, wanted: frozenset[str], value_of: Callable[[str], Any],
-            inner: Callable[[Site, frozenset[str]], Traffic | None]) -> Traffic:  # fmt: skip
+            inner: Callable[[Site, frozenset[str]], Traffic | None], follows: bool) -> Traffic:  # fmt: skip
     """The traffic of a function of whose parameters ``wanted`` are differentiated.
 
     ``value_of`` gives the values of free names (KeyError: there is none), ``inner`` the traffic of a callee.
+    ``follows``: derivatives flow through what functions share, and all that it leads to.
     """
     scan = _Scan(resolved, wanted, value_of, inner)
+    scan.follows = follows
     statements = list(walk.statements(resolved.function.body))
     while True:
         before = sum(map(len, scan.spots.values()))
@@ -101,6 +103,7 @@ class _Scan:
         self.resolved, self.value_of, self.inner = resolved, value_of, inner
         self.varied = varied_names(resolved, wanted)
         self.found = Traffic()
+        self.follows = False
         self.line = resolved.function.line
         self.imported: dict[str, Any] = {}  # modules that the function itself imports, by their names in it
         self.held: dict[str, set[Spot]] = {}  # what the items of a display lead to
@@ -121,8 +124,10 @@ class _Scan:
         if t is n.Ref:
             return self.object(e.value, e.name)
         if t is n.Attr and self.is_variable(e):  # what is in it
-            cls = self.resolved.kind(e.value).cls
-            return {Spot("object", id(cls), cls.label, held=cls)}
+            cls: Any = self.resolved.kind(e.value).cls
+            held = cls.places[e.name]() if e.name in getattr(cls, "places", ()) else None
+            found = self.object(held, e.name) if held is not None else {Spot("object", id(cls), cls.label, held=cls)}
+            return {replace(spot, followed=self.follows) for spot in found}
         if t is n.Attr:
             if type(e.value) in (n.Global, n.Ref) or (type(e.value) is n.Name and e.value.id in self.imported):
                 owner = self.imported[e.value.id] if type(e.value) is n.Name else self.value(e.value)

@@ -35,6 +35,7 @@ class Spot:
     A ``'shared'`` one is a variable that several functions use; what it holds counts as an object, by its class.
 
     ``path``: the attributes that lead from there.  ``itself``: that attribute is set, nothing in what it holds.
+    ``followed``: it was found through what functions share, which derivatives flow through.
     """
 
     where: str  # 'parameter', 'object', 'variable' or 'shared'
@@ -44,11 +45,14 @@ class Spot:
     code: bool = field(default=False, compare=False)  # a function or class, of which only attributes are written
     held: Any = field(default=None, compare=False)  # the object
     itself: bool = False
+    followed: bool = False
 
     def at(self, name: str) -> Spot:
         if len(self.path) == _DEEPEST or name == "__dict__":
             return self
-        return Spot(self.where, self.key, f"{self.label}.{name}", (*self.path, name), held=self.held)
+        return Spot(
+            self.where, self.key, f"{self.label}.{name}", (*self.path, name), held=self.held, followed=self.followed
+        )
 
     def setting(self) -> Spot:
         """The last attribute itself, where it is told apart from what it holds."""
@@ -85,7 +89,7 @@ class Memory:
             value = attribute(value, name)
         if spot.itself:
             return
-        for part in _within(value, reads):
+        for part in within(value, reads):
             if isinstance(part, np.ndarray):
                 self.arrays.append(part)
             elif isinstance(part, (memoryview, bytearray, array.array)):
@@ -124,7 +128,7 @@ def attribute(value: Any, name: str) -> Any:
     return inspect.getattr_static(value, name, None) if found is _NOTHING else found
 
 
-def _within(value: Any, deeply: bool) -> Iterator[Any]:
+def within(value: Any, deeply: bool) -> Iterator[Any]:
     """``value`` and what containers hold in it; ``deeply``: objects, too."""
     left: list[Any] = [value]
     seen: set[int] = set()

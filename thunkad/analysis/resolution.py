@@ -452,7 +452,7 @@ class Run(CallSites):
                 return UNKNOWN  # it may be set meanwhile
             return kind_of(found)
         if isinstance(base, Instance):
-            own = {**dict(base.fields), "__class__": Known(base.cls)}
+            own = {**(base.cls.kinds if is_shared(base) else dict(base.fields)), "__class__": Known(base.cls)}
             if e.name in own:
                 return own[e.name]
             found = member(base.cls, e.name)

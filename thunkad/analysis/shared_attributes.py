@@ -30,7 +30,7 @@ def with_shared_attributes(function: n.Function, run: Any) -> n.Function:
             if isinstance(kind, Known) and isinstance(kind.value, types.ModuleType):
                 place = run.context.variable_place(kind.value, e.name)
                 if place is not None:
-                    return n.Attr(variables[place], "value")
+                    return n.Attr(variables[place[0]], place[1])
         return walk.map_expr(e, rewritten)
 
     body = [walk.map_stmt(s, rewritten) for s in function.body]

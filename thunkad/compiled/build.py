@@ -15,6 +15,7 @@ from thunkad.compiled.binding import signature_of
 from thunkad.compiled.both import three_parts
 from thunkad.compiled.derivation import Derivation, tangent_kind
 from thunkad.compiled.finish import finished
+from thunkad.compiled.late_writes import look_at_what_is_left
 from thunkad.compiled.load import Slot
 from thunkad.compiled.sharing import Check, checking, sharing_check
 from thunkad.compiled.target import library_call, own_call
@@ -110,6 +111,8 @@ def resolved_for(fn: Any, world: World, key: Key) -> Resolved:
 
 def build(fn: Any, world: World, key: Key) -> Specialization:
     """Compile one derivative."""
+    if derivative_of(fn) is not None:
+        look_at_what_is_left(world, fn)
     if key.product in ("jvp", "tangent", "linearize"):
         return build_jvp(fn, world, key)
     if key.product == "both":

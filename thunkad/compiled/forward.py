@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled import entry
+from thunkad.compiled.before import Before
 from thunkad.compiled.replay import FirstRun
 from thunkad.errors import ArgumentError, NonDifferentiableArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.linear import NotSeparable
@@ -20,7 +21,6 @@ from thunkad.runtime.dots import check_directions, outward, tangent_buffer, tang
 from thunkad.runtime.lanes import NotStackable, Stack
 from thunkad.runtime.residuals import snapshot
 from thunkad.runtime.stacked import Lanes
-from thunkad.runtime.variables import one_of_several
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
 
@@ -80,7 +80,7 @@ def linearize(
 def once(
     f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ...] | None, otherwise: bool = False
 ) -> tuple[Any, Callable[..., Any]] | None:
-    """The same for code of which a map can be made that does not run it again; else None, before it has run.
+    """The same for code of which a map can be made that does not run it again; else None, with everything as it was.
 
     ``otherwise``: else a map that runs the function each time.
     """
@@ -104,9 +104,9 @@ def once(
     check_given(specialization, call, primals, given)
     run = entry.Run(specialization)
     try:
-        value, saved = run.first(snapshot(call.values))  # which it may change
+        value, saved = attempt(run, call, snapshot(call.values))  # which it may change
     except NotSeparable:
-        return again(call, primals, wanted, given)
+        return again(call, primals, wanted, given) if otherwise else None
     check_result(value, "linearize")
     return value, linear_map(call, run, primals, wanted, value, saved)
 
@@ -121,9 +121,21 @@ def both(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ..
     if begun is None:
         return None
     call, wanted, run = begun
-    value, saved, kept = run.first(snapshot(call.values))
+    value, saved, kept = attempt(run, call, snapshot(call.values))
     check_result(value, "jacobian")
     return value, pullback_of(run, kept, primals, numbers), linear_map(call, run, primals, wanted, value, saved)
+
+
+def attempt(run: entry.Run, call: entry.Call, values: tuple[Any, ...]) -> Any:
+    """The first run; where it turns out that there is no such code, what it has changed around it is put back."""
+    world = run.specialization.world
+    before = Before(call.root.fn, *call.values) if world.keeps or world.shared else None
+    try:
+        return run.first(values)
+    except (NotSeparable, UnsupportedSyntaxError, NoRuleError):
+        if before is not None:
+            before.restore()
+        raise
 
 
 def rows(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ...]) -> Any:
@@ -135,7 +147,7 @@ def rows(f: Callable[..., Any], primals: tuple[Any, ...], numbers: tuple[int, ..
     if begun is None:
         return None
     call, _, run = begun
-    value, kept = run.first(call.values)
+    value, kept = attempt(run, call, call.values)
     check_result(value, "jacobian")
     pullback = pullback_of(run, kept, primals, numbers)
 
@@ -255,7 +267,7 @@ def again(
     check_given(specialization, call, primals, given)
     run = entry.Run(specialization)
     values = dict(zip(call.names, call.values))
-    first = FirstRun(call.root.fn)
+    first = FirstRun(call.root.fn, call.values)
 
     def everything(dots: dict[str, Any]) -> tuple[Any, ...]:
         given = (given_dot(dots.get(name, ZERO), values[name]) for name in wanted)
@@ -263,14 +275,12 @@ def again(
 
     def pushforward(*tangents: Any) -> Any:
         check_count(primals, tangents)
-        first.check_surroundings()
-        with one_of_several():
-            found, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
+        first.begin_again()
+        found, value_dot = run.rest(specialization.call, *everything(dots_of(call, primals, tangents)))
         first.check_value(found)
         return outward(value_dot, found)
 
-    with one_of_several():
-        value = run.first(everything({}))[0]
+    value = run.first(everything({}))[0]
     first.gave(value)
     return value, pushforward
 

@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from thunkad.analysis.members import found_in
+from thunkad.analysis.sites import weaken
 from thunkad.kinds.lattice import Kind, Known, Num, Opaque
 from thunkad.kinds.observe import kind_of
 from thunkad.lifetimes import carries
 from thunkad.records import record
 from thunkad.runtime.suspended import Suspended
+from thunkad.runtime.variables import Outside
 from thunkad.source.names import binding_of, lookup
 
 
@@ -151,7 +153,31 @@ class ImportGuard:
         return f"the module {self.name}"
 
 
-Guard = ImportGuard | ChoiceGuard | NameGuard | AttributeGuard | MemberGuard | AbsentGuard | CodeGuard | DefaultsGuard
+@record(frozen=True, eq=False)
+class OutsideGuard:
+    """What is known of the lists, dicts and objects that are followed, whatever is written into them."""
+
+    outside: Outside
+
+    def holds(self) -> bool:
+        kinds = self.outside.kinds
+        return all(weaken(kind_of(value)) == kinds[name] for name, value in self.outside.fields().items())
+
+    def __str__(self) -> str:
+        return f"one of the names {self.outside.label}"
+
+
+Guard = (
+    OutsideGuard
+    | ImportGuard
+    | ChoiceGuard
+    | NameGuard
+    | AttributeGuard
+    | MemberGuard
+    | AbsentGuard
+    | CodeGuard
+    | DefaultsGuard
+)
 
 
 def same(now: Any, value: Any, kind: Kind) -> bool:
@@ -227,6 +253,11 @@ class Guards:
     def imported(self, name: str) -> None:
         if name.split(".")[0] not in (*_TRUSTED, *sys.stdlib_module_names):
             self._guards.setdefault(("import", name), ImportGuard(name, sys.modules.get(name)))
+
+    def outside(self, found: Any) -> None:
+        """What the names of followed objects are bound to, if that is what they are."""
+        if isinstance(found, Outside):
+            self._guards.setdefault(id(found), OutsideGuard(found))
 
     def code(self, fn: Any) -> None:
         if isinstance(fn, types.FunctionType):

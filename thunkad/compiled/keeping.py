@@ -27,6 +27,7 @@ _DISPLAYS = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
 _CONTAINERS = (list, dict, set, deque, UserDict, UserList, ChainMap)
 _HOLDERS = (weakref.ref, weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
 _CODE = (types.FunctionType, types.MethodType, types.ModuleType, staticmethod, classmethod, property, partial)
+_DEEPEST, _MOST = 4, 50  # how far objects are looked into
 _ANY = "*"  # an object that was found in some other way than as an attribute
 
 
@@ -38,6 +39,8 @@ class Keeping:
         self.containers = self.objects = False  # what outlives a call
         self.held: set[str] = set()  # the attributes in which such objects have containers
         self.into_objects = False  # attributes are set of objects that were not just made
+        self.changed: set[str] = set()  # their names, where they may be set to what is differentiated
+        self.filled: set[str] = set()  # the same of the attributes that hold containers
         self.into: set[str] = set()  # the attributes that hold the containers that something is put into
         self.made: set[str] = set()  # the attributes that are set to new containers ...
         self.given: set[str] = set()  # ... and to others
@@ -53,6 +56,25 @@ class Keeping:
         hidden = self.into - (self.made - self.given - self.held)
         return self.anything or (self.objects and self.into_objects) or (self.containers and bool(hidden))
 
+    def may_change(self, value: Any, depth: int = 0) -> bool:
+        """Whether something may be put into ``value``, or into what it holds."""
+        if isinstance(value, (*_CONTAINERS, np.ndarray)):
+            parts = list(value.values() if isinstance(value, dict) else () if isinstance(value, np.ndarray) else value)
+            if _ANY in self.filled and not (parts and all(isinstance(v, (*_CODE, type, str)) for v in parts[:_MOST])):
+                return True
+        elif isinstance(value, tuple):
+            parts = list(value)
+        elif isinstance(value, types.MethodType):
+            parts = [value.__self__]
+        elif isinstance(value, (*_CODE, type, enum.Enum)) or _is_foreign(type(value)):
+            return False
+        else:
+            fields = fields_of(value)
+            if self.changed & {_ANY, *fields, *vars(type(value))} or self.filled & fields.keys():
+                return True
+            parts = list(fields.values())
+        return depth < _DEEPEST and any(self.may_change(v, depth + 1) for v in parts[:_MOST])
+
     def value(self, value: Any) -> None:
         """Note a value that the program reaches from outside."""
         if isinstance(value, _CONTAINERS):
@@ -67,6 +89,7 @@ class Keeping:
                 frozen = getattr(type(value), "__dataclass_params__", None)
                 self.objects = self.objects or frozen is None or not frozen.frozen
                 self.held.update(fields)
+                self.containers = self.containers or any(isinstance(v, _CONTAINERS) for v in fields.values())
 
     def cls(self, cls: type) -> None:
         if _is_foreign(cls):
@@ -98,19 +121,26 @@ class Keeping:
             call = value if type(s) in (n.Assign, n.Effect) and type(value) is n.Call else None
             if type(s) in (n.Store, n.Update) and type(s.target) is n.Attr:  # type: ignore[attr-defined]
                 (self.made if type(s) is n.Store and is_new(s.value) else self.given).add(s.target.name)  # type: ignore[attr-defined]
-                self.into_objects |= s.target.value != n.Name(own or "")  # type: ignore[attr-defined]
+                if s.target.value != n.Name(own or ""):  # type: ignore[attr-defined]
+                    self.into_objects = True
+                    self.changed.update([] if type(value) is n.Const else [s.target.name])  # type: ignore[attr-defined]
             elif type(s) in (n.Store, n.Update) and type(s.target) is n.Index:  # type: ignore[attr-defined]
-                self.item(s.target.value, bound, is_new)  # type: ignore[attr-defined]
+                self.item(s.target.value, bound, is_new, type(value) is n.Const)  # type: ignore[attr-defined]
             elif call is not None and type(call.func) is n.Attr and call.func.name in MUTATING_METHODS:
-                self.item(call.func.value, bound, is_new)
+                self.item(call.func.value, bound, is_new, all(type(a) is n.Const for a in call.args))
             elif call is not None and call.func == n.Global("setattr"):
                 self.into_objects = True
+                self.changed.add(_ANY)
 
-    def item(self, container: n.Expr, bound: dict[str, list[n.Expr | None]], is_new: Any) -> None:
+    def item(
+        self, container: n.Expr, bound: dict[str, list[n.Expr | None]], is_new: Any, constant: bool = False
+    ) -> None:
         if is_new(container):
             return
         values = bound.get(container.id, [None]) if type(container) is n.Name else [container]
-        self.into.update(v.name if type(v) is n.Attr else _ANY for v in values)
+        names = {v.name if type(v) is n.Attr else _ANY for v in values}
+        self.into |= names
+        self.filled |= set() if constant else names
 
 
 def _makes_container(e: n.Expr | None, owner: Any) -> bool:

@@ -29,6 +29,7 @@ from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known, Mapping, Seque
 from thunkad.normal.guarded import MUTATING
 from thunkad.normal.lower_builder import CELL
 from thunkad.runtime.attributes import is_code
+from thunkad.runtime.marks import derivative_of
 from thunkad.runtime.memos import remembered
 from thunkad.runtime.suspended import Managed, Suspended
 from thunkad.source.names import lookup
@@ -54,14 +55,26 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
     search = _Search()
     kinds = tuple(kinds)
     world.began_with = fn, kinds
-    world.shared, world.own_operators = find_shared(fn, kinds)
-    world.begun, world.writes_late = True, search.reaches(fn, kinds) or bool(world.shared)
+    writes = search.reaches(fn, kinds)
+    world.shared, world.own_operators = find_shared(fn, kinds, world.followed or ())
+    for v in world.shared:
+        world.guards.outside(v.variable)
+    world.begun, world.writes_late = True, writes or bool(world.shared)
     world.suspends, world.computed = search.suspends, frozenset(search.computed)
     world.busy, world.members = frozenset(search.busy), None if search.anything else frozenset(search.members)
     world.raises_unseen = search.raises_unseen
     world.set_names = frozenset(search.set_names)
-    world.stores, world.keeps = search.keeping.stores, search.keeping.keeps
+    world.keeping = search.keeping
+    world.stores = world.stores or search.keeping.stores
+    world.keeps = world.keeps or search.keeping.keeps or world.followed is not None
     return True
+
+
+def look_at_what_is_left(world: Any, fn: Any) -> None:
+    """Find out whether ``fn``, a derivative, may leave values in objects that outlive the call."""
+    search = _Search()
+    search.reaches(fn, ())
+    world.stores, world.keeps = search.keeping.stores, search.keeping.keeps
 
 
 class _Search:
@@ -131,6 +144,9 @@ class _Search:
         if isinstance(value, types.FunctionType):
             if value is functools.cache or value is functools.lru_cache:  # it makes a memo
                 return self.function(remembered, True)
+            spec = derivative_of(value)
+            if spec is not None and value is not spec.f:
+                self.left.append(spec.f)
             return not _is_foreign(value) and self.function(value, passed)
         if isinstance(value, type):
             if not _is_foreign(value):
@@ -147,6 +163,8 @@ class _Search:
                 return any(writing)
         elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
             self.left.append(value.__func__)
+            if isinstance(value, types.MethodType):
+                self.keeping.value(value.__self__)
         elif isinstance(value, property):
             self.left += [value.fget, value.fset]
         elif isinstance(value, functools.partial):

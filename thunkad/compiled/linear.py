@@ -97,13 +97,13 @@ class LinearCalls:
                 hint="draw the numbers outside and pass them in",
             )
         kept = held((fn, args, kwargs))  # it may change what it is given
-        first = FirstRun(kept[0]) if is_nested(fn) else None
+        first = FirstRun(kept[0], kept[1]) if is_nested(fn) else None
         push = self.forwarding.pusher
 
         def linear(fn_dot: Any, arg_dots: Args, kwarg_dots: Kwargs) -> Any:
             again, own, named = held(kept)
             if first is not None:
-                first.check_surroundings()
+                first.begin_again()
             found, dot = push.whole(again, fn_dot, own, tuple(map(unthunk, arg_dots)), named, kwarg_dots)
             if first is not None:
                 first.check_value(found)

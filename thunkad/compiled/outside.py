@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.outside import Traffic, traffic
+from thunkad.analysis.outside_spots import Memory, Spot
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivation import Derivation
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
+from thunkad.runtime.variables import Variable
 from thunkad.source.names import lookup
+
+
+class OutlivesError(UnsupportedSyntaxError):
+    """``objects`` are those that were found out to be written into."""
+
+    objects: tuple[Any, ...] = ()
+
+
+def objects_at(spots: Iterable[Spot]) -> tuple[Any, ...]:
+    """The lists, dicts, arrays and objects where these are, and those that variables hold."""
+    found = (s.held.held() if is_variable(s.held) else s.held for s in spots if s.where == "object" and not s.code)
+    return tuple(x for x in found if x is not None)
+
+
+def is_variable(held: Any) -> bool:
+    return isinstance(held, type) and issubclass(held, Variable)
+
+
+class Caution:
+    """Objects that are followed because of what may be found when the code runs, see :mod:`thunkad.compiled.following`.
+
+    ``lapsed``: something was found by which they can't be; then what would have been refused without that is.
+    """
+
+    def __init__(self) -> None:
+        self.lapsed = False
+        self.refused: OutlivesError | None = None
+
+    def refuse(self, error: OutlivesError) -> None:
+        """Refuse a write and a read of such an object, now or when it can't be followed any more."""
+        self.refused = error
+        if self.lapsed:
+            raise error
+
+    def lapse(self) -> None:
+        self.lapsed = True
+        if self.refused is not None:
+            raise self.refused
 
 
 class Outside:
@@ -21,6 +61,8 @@ class Outside:
         self.analysis = analysis  # of a function, by the Python function whose code it belongs to and its kinds
         self.all: Traffic = Traffic() if early is None else early.all
         self.known: dict[Any, Traffic] = {}
+        self.follows: bool = early is not None and early.follows  # what functions share leads to what it is about
+        self.caution: Caution | None = None if early is None else early.caution
 
     def note(self, resolved: Resolved, wanted: tuple[str, ...]) -> None:
         """``resolved`` is differentiated for ``wanted``."""
@@ -48,13 +90,23 @@ class Outside:
         if clash is not None:
             spot, written, read = clash
             what = f"the global variable {spot.label!r}" if spot.where == "variable" else spot.label
-            raise UnsupportedSyntaxError(
+            refused = OutlivesError(
                 f"{what} outlives the call: a value that is differentiated is put into it, and "
                 f"it is read again (line {read.line}), where it would count as a constant",
                 written,
                 "keep the value in a local variable, or pass the object as an argument that is differentiated; "
                 "for a memo use functools.cache",
             )
+            touched = Memory(spot, False)
+            met = [s for s in self.all.reads if spot.meets(s) or touched.meets(Memory(s, True))]
+            refused.objects = (*self.written(), *objects_at(met))
+            if self.caution is None:
+                raise refused
+            self.caution.refuse(refused)
+
+    def written(self) -> tuple[Any, ...]:
+        """The lists, dicts, arrays and objects that values which are differentiated are put into."""
+        return objects_at(self.all.writes)
 
     def of(self, resolved: Resolved, wanted: frozenset[str]) -> Traffic:
         key = id(resolved), wanted
@@ -68,7 +120,7 @@ class Outside:
             def inner(site: Site, demand: frozenset[str]) -> Traffic | None:
                 return self.of_callee(site, owner, demand)
 
-            self.known[key] = traffic(resolved, wanted, value_of, inner)
+            self.known[key] = traffic(resolved, wanted, value_of, inner, self.follows)
         return self.known[key]
 
     def of_callee(self, site: Site, owner: Any, demand: frozenset[str]) -> Traffic | None:

@@ -42,11 +42,14 @@ class Passing:
     """The part of a world that knows shared variables."""
 
     analysis_of: Any
+    outside: Any
     suspends: bool
 
     def __init__(self, early: Passing | None) -> None:
         self.shared: tuple[Shared, ...] = () if early is None else early.shared
         self.own_operators: bool = early is not None and early.own_operators
+        # Lists, dicts and objects from outside that are written into and read, see thunkad.compiled.following.
+        self.followed: tuple[Any, ...] | None = None if early is None else early.followed
         self.is_late, self.early = early is not None, early
         self.began_with: Any = None  # the function that is differentiated, with the kinds of its arguments
         self.changes: bool | None = None  # see thunkad.compiled.rerun.changes_outside
@@ -54,12 +57,16 @@ class Passing:
         # Whether values may be left in objects that outlive a call: nothing is put into any, or none is known of.
         self.stores: bool = early is not None and early.stores
         self.keeps: bool = early is not None and early.keeps
+        self.keeping: Any = None if early is None else early.keeping  # that, in detail
         self._touching: dict[Any, bool] = {}
         self._spelled: dict[Any, SharedNames] = {}
 
     def noted(self, resolved: Resolved, wanted: tuple[str, ...]) -> Resolved:
         """``resolved``, with what tells of values that an earlier call has left behind."""
-        return noting(resolved, wanted) if self.keeps else resolved
+        written = resolved.function.generated  # the derivative of what has them already
+        if not self.keeps or written:
+            return resolved
+        return noting(resolved, wanted, set() if self.keeping is None else self.keeping.into)
 
     # ------------------------------------------------------------ functions in normal form
 
@@ -85,7 +92,8 @@ class Passing:
             n.Assign(p.name, n.Ref(f"{v.name}_variable", v.variable), line=function.line)
             for p, v in zip(given, self.shared)
         ]
-        watched = tuple(e.value for e in bound if may_be_kept(function.body, e.target))  # type: ignore[attr-defined]
+        places = zip(bound, self.shared)
+        watched = tuple(e.value for e, v in places if not v.parts and may_be_kept(function.body, e.target))  # type: ignore[attr-defined]
         if not watched:
             return replace(function, params=own, body=[*bound, *function.body])
         *body, last = function.body
@@ -111,9 +119,9 @@ class Passing:
         """The kinds of the arguments that are shared variables."""
         return tuple(Instance(type(v.variable)) for v in self.shared)
 
-    def variable_place(self, module: types.ModuleType, name: str) -> int | None:
-        """Which of the shared variables an attribute of a module is."""
-        found = (k for k, v in enumerate(self.shared) if v.namespace is vars(module) and v.name == name)
+    def variable_place(self, module: types.ModuleType, name: str) -> tuple[int, str] | None:
+        """Which of the shared variables an attribute of a module is, and under which attribute."""
+        found = ((k, part.attribute) for k, v in enumerate(self.shared) for part in v.all if part.is_in(module, name))
         return next(found, None)
 
     def variables(self) -> tuple[Any, ...]:
@@ -147,6 +155,9 @@ class Passing:
         ``foreseen``: its caller knows that it may use some.
         """
         if not self.shared or not self.touches(fn, None, (*kinds, *self.variable_kinds())):
+            return ()
+        if not foreseen and self.outside.caution is not None:
+            self.outside.caution.lapse()
             return ()
         if not foreseen:
             names = ", ".join(v.name for v in self.shared)

@@ -8,6 +8,7 @@ from typing import Any
 
 from thunkad.analysis.randomness import draws_again, is_random, is_seeded, is_unknown, may_draw, seeded_names
 from thunkad.analysis.sites import called, path_of
+from thunkad.compiled.before import Before
 from thunkad.compiled.load import place_of_target
 from thunkad.compiled.surroundings import Surroundings
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
@@ -136,23 +137,25 @@ def refuse_surrogates(world: Any) -> None:
 class FirstRun:
     """What a function gave when it ran first, and what it has left: a linear map is made of it by running it again.
 
-    What a run itself changes around it (a variable that it sets, a counter) is no reason to refuse another one: where
-    that matters the value is another one.
+    What a run changes around it (a variable that it sets, a counter of an object) is put back before the next one,
+    which leaves the same again.  ``values`` are its arguments.
     """
 
-    def __init__(self, fn: Any) -> None:
-        self.fn = fn
+    def __init__(self, fn: Any, values: tuple[Any, ...]) -> None:
+        self.fn, self.all = fn, (fn, *values)
+        self.before = Before(*self.all)
         self.surroundings: Surroundings | None = None
         self.value: Any = None
 
     def gave(self, value: Any) -> None:
-        self.value, self.surroundings = snapshot(value), Surroundings({"": self.fn})
+        self.value, self.surroundings = snapshot(value), Surroundings({"": self.all})
 
-    def check_surroundings(self) -> None:
-        """Refuse another run if something that it reads is not what the last one has left."""
+    def begin_again(self) -> None:
+        """Before another run; refused if something that it reads is not what the last one has left."""
         assert self.surroundings is not None
-        if self.surroundings.changed({"": self.fn}) is not None:
+        if self.surroundings.changed({"": self.all}) is not None:
             raise self.error("something that it reads has changed")
+        self.before.restore()
 
     def check_value(self, value: Any) -> None:
         """Refuse what another run has given if that is another value."""
@@ -160,7 +163,7 @@ class FirstRun:
             raise self.error(
                 "its value isn't what it was: something that it reads has changed, or it draws random numbers"
             )
-        self.surroundings = Surroundings({"": self.fn})
+        self.surroundings = Surroundings({"": self.all})
 
     def error(self, what: str) -> ArgumentError:
         return ArgumentError(

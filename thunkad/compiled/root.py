@@ -15,6 +15,7 @@ from thunkad.compiled import policy
 from thunkad.compiled.build import Key, Specialization, build
 from thunkad.compiled.collector import at_rest
 from thunkad.compiled.edges import Answers, Change, Edge, as_edge, ask_again, changes
+from thunkad.compiled.following import built
 from thunkad.compiled.world import World
 from thunkad.errors import StaleRuleError, StaleRuleWarning, ThunkadError
 from thunkad.lifetimes import carries, carry, own_attribute
@@ -143,13 +144,19 @@ class Root:
 
     def compile(self, key: Key, snapshot: Snapshot) -> Kept:
         self.drop(key)
-        world = World(snapshot, self.name)
+        worlds: list[World] = []
+
+        def world_of() -> World:
+            worlds.append(World(snapshot, self.name))
+            return worlds[-1]
+
         try:
-            with world.lock, at_rest(), deep_recursion():  # a chain of callees is compiled from within
-                made = build(self.fn, world, key)
+            with at_rest(), deep_recursion():  # a chain of callees is compiled from within
+                made = built(self.fn, key, world_of)
         except BaseException:
-            self.failed[key] = world.answers()  # shown, but not kept: the next call tries again
+            self.failed[key] = worlds[-1].answers()  # shown, but not kept: the next call tries again
             raise
+        world = made.world
         self.failed.pop(key, None)
         while len(self.kept) >= self.LIMIT:
             self.drop(next(iter(self.kept)))

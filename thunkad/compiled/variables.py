@@ -3,25 +3,30 @@
 A global variable that one function assigns and nobody else uses is mirrored by a local of that function.  All others
 become objects (:mod:`thunkad.runtime.variables`): global variables that several functions use, or one that may outlive
 the call; variables of enclosing functions; attributes of modules.  Found by the byte code of all that the function to
-be differentiated can reach, before anything is compiled.
+be differentiated can reach, before anything is compiled.  Lists, dicts and objects that are to be followed
+(:mod:`thunkad.compiled.following`) become the attributes of one more such object, under the names that lead to them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from thunkad.analysis.sites import weaken
 from thunkad.compiled.forms import normal_form
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind, Known
+from thunkad.kinds.observe import kind_of
 from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.records import record
-from thunkad.runtime.variables import Variable, of_cell, of_module
+from thunkad.runtime.marks import derivative_of
+from thunkad.runtime.variables import Outside, Variable, of_cell, of_module, of_objects
 from thunkad.source.origin import library_of
 
 _MOST = 400  # values that are looked at
@@ -45,6 +50,17 @@ class Shared:
     variable: Variable
     namespace: dict[str, Any] | None = None
     cell: Any = None
+    attribute: str = "value"  # under which the object has it
+    parts: tuple[Shared, ...] = ()  # of the object for all that is followed
+
+    @property
+    def all(self) -> tuple[Shared, ...]:
+        """Itself, or its parts."""
+        return self.parts or (self,)
+
+    def is_in(self, module: types.ModuleType, name: str) -> bool:
+        """Whether it is the attribute ``name`` of ``module``."""
+        return self.namespace is vars(module) and self.name == name
 
     def spellings(self, fn: types.FunctionType) -> Iterator[str]:
         """How ``fn`` may spell it."""
@@ -68,20 +84,38 @@ def shared_names(fn: types.FunctionType, shared: tuple[Shared, ...]) -> SharedNa
     """What ``fn`` calls the variables that are shared."""
     if not shared:
         return NOTHING
-    own = ((spelled, place) for place, v in enumerate(shared) for spelled in v.spellings(fn))
-    return SharedNames(tuple(v.name for v in shared), tuple(own))
+    parts = ((part, place) for place, v in enumerate(shared) for part in v.all)
+    own = ((spelled, place, part.attribute) for part, place in parts for spelled in part.spellings(fn))
+    return SharedNames(tuple(v.name if v.parts else f"{v.name}_cell" for v in shared), tuple(own))
 
 
-def find_shared(fn: Any, kinds: Iterable[Kind]) -> tuple[tuple[Shared, ...], bool]:
+def find_shared(fn: Any, kinds: Iterable[Kind], followed: tuple[Any, ...]) -> tuple[tuple[Shared, ...], bool]:
     """The variables that what ``fn`` reaches, called with arguments of these kinds, assigns and shares.
 
-    The second result: whether there are some, and classes with operators of their own.
+    ``followed``: lists, dicts and objects that it writes into and reads.  The second result: whether there are some,
+    and classes with operators of their own.
     """
     survey = _Survey()
     survey.left += [fn, *(v for kind in kinds for v in _in_kind(kind))]
     survey.run()
-    found = survey.shared()
+    found = survey.shared(followed)
+    if followed:
+        found += survey.objects(followed, found)
     return found, bool(found) and survey.operators
+
+
+def found_changing(fn: Any, kinds: Iterable[Kind], may_change: Callable[[Any], bool]) -> tuple[Any, ...]:
+    """The lists, dicts, arrays and objects with a name that ``fn`` reaches and may change.
+
+    None where it takes derivatives itself, since what is run by itself does not use what functions share.
+    """
+    survey = _Survey()
+    survey.left += [fn, *(v for kind in kinds for v in _in_kind(kind))]
+    survey.run()
+    if any(_differentiates(value) for value in survey.seen.values()):
+        return ()
+    named = {id(value): value for value, *_ in survey.named()}
+    return tuple(value for value in named.values() if may_change(value))
 
 
 class _Survey:
@@ -188,14 +222,48 @@ class _Survey:
                     imported[instruction.argval] = before.argval
                 before = instruction if instruction.opname.startswith(("LOAD_", "IMPORT_")) else None
 
-    def shared(self) -> tuple[Shared, ...]:
+    def shared(self, followed: tuple[Any, ...]) -> tuple[Shared, ...]:
         found: dict[tuple[int, str], dict[str, Any]] = dict(self.attributes)
         for key, (space, writers) in self.assigned.items():
-            if self.used_elsewhere(space, key[1], writers[0]) or needs_object(writers[0], key[1]):
+            is_followed = _leads_to(space.get(key[1]), set(map(id, followed)))
+            if is_followed or self.used_elsewhere(space, key[1], writers[0]) or needs_object(writers[0], key[1]):
                 found.setdefault(key, space)
         made = [Shared(name, of_module(space, name), space) for (_, name), space in found.items()]
         made += [Shared(name, of_cell(cell, name), None, cell) for name, cell in self.cells.values()]
         return tuple(made)
+
+    def objects(self, followed: tuple[Any, ...], variables: tuple[Shared, ...]) -> tuple[Shared, ...]:
+        """The object that has those of ``followed`` which have names, other than the ``variables``."""
+        taken = {(id(v.namespace or v.cell), v.name) for v in variables}
+        wanted = {id(x) for x in followed}
+        places: dict[tuple[int, str], tuple[dict[str, Any] | None, Any]] = {}
+        for value, name, space, cell in self.named():
+            if _leads_to(value, wanted):
+                places[id(cell if space is None else space), name] = space, cell
+        left = {key: place for key, place in places.items() if key not in taken}
+        if not left:
+            return ()
+        reads: dict[str, Any] = {}
+        parts = []
+        for (_, name), (space, cell) in left.items():
+            attribute = name
+            while attribute in reads or hasattr(Outside, attribute):
+                attribute += "_"
+            made = of_cell(cell, name) if space is None else of_module(space, name)
+            reads[attribute] = made.read
+            parts.append(Shared(name, made, space, cell, attribute))
+        kinds = {attribute: weaken(kind_of(read())) for attribute, read in reads.items()}
+        return (Shared("outside", of_objects(reads, kinds), parts=tuple(parts)),)
+
+    def named(self) -> Iterator[tuple[Any, str, dict[str, Any] | None, Any]]:
+        """What the functions name from outside: a value, its name, and the namespace or the cell that it is in."""
+        for fn in self.functions:
+            for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
+                with contextlib.suppress(ValueError):
+                    yield cell.cell_contents, name, None, cell
+            modules = [v for v in map(fn.__globals__.get, _names(fn)) if isinstance(v, types.ModuleType)]
+            for space in (fn.__globals__, *(vars(m) for m in modules if not _is_foreign(m))):
+                yield from ((space[name], name, space, None) for name in _names(fn) if name in space)
 
     def used_elsewhere(self, space: dict[str, Any], name: str, writer: types.FunctionType) -> bool:
         """Whether another function than ``writer`` uses the global variable, as far as its code tells."""
@@ -207,6 +275,19 @@ class _Survey:
             if any(isinstance(v, types.ModuleType) and vars(v) is space for v in map(fn.__globals__.get, _names(fn))):
                 return True
         return False
+
+
+def _differentiates(value: Any) -> bool:
+    """Whether this is a function, or the module, of this library."""
+    name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+    return derivative_of(value) is not None or (isinstance(name, str) and name.split(".")[0] == "thunkad")
+
+
+def _leads_to(value: Any, wanted: set[int]) -> bool:
+    """Whether ``value`` is one of some objects, a method of one, or a tuple of these."""
+    if isinstance(value, tuple):
+        return any(_leads_to(v, wanted) for v in value)
+    return id(value.__self__ if isinstance(value, types.MethodType) else value) in wanted
 
 
 def needs_object(fn: types.FunctionType, name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from thunkad.analysis.sites import Resolved
 from thunkad.forward.calls import EFFECT, TANGENT, Pushed
 from thunkad.forward.memory import Memory, memory_of
-from thunkad.forward.push import BUFFER, Push
+from thunkad.forward.push import Push
 from thunkad.forward.template import ZERO_REF
 from thunkad.forward.varied import moving_names
 from thunkad.ir import nodes as n
@@ -86,11 +86,13 @@ def tangents_of_params(
 ) -> tuple[list[n.Param], list[n.Stmt]]:
     """The parameters that bring tangents, and the statements that make those of the others that move."""
     start: list[n.Stmt] = []
+    if push.together is not None:
+        start.append(n.Assign(push.together, n.DictExpr((), ()), site=TANGENT))
     dots = [n.Param(push.dot_name(p)) for p in wanted]
     for p in params:
         if p.name in push.moving and memory.is_mutated(p.name) and (public or p.name not in wanted):
             value = n.Name(push.dot_name(p.name)) if p.name in wanted else ZERO_REF
-            start.append(n.Assign(push.dot_name(p.name), n.Call(BUFFER, (value, n.Name(p.name))), site=TANGENT))
+            start.append(n.Assign(push.dot_name(p.name), push.buffer(value, p.name), site=TANGENT))
         elif p.name in push.moving and p.name not in wanted:
             start.append(n.Assign(push.dot_name(p.name), push.zero_of(p.name), site=TANGENT))
     return dots, start

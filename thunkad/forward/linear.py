@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from thunkad.adjoint.saves import definite
 from thunkad.analysis.aliases import variables_of
 from thunkad.analysis.randomness import is_random
+from thunkad.analysis.same_objects import begins_with_several
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
@@ -159,6 +160,8 @@ def halves(
     moving = moving_names(resolved, wanted, memory, callees.summary)
     if any(isinstance(k, Instance) and k.cls is Shadows for k in resolved.kinds.values()):
         raise NotSeparable("shadows go by the identity of memory")
+    if begins_with_several(resolved):
+        raise NotSeparable("several names of what is followed from outside")
     original = {*resolved.kinds, *(p.name for p in parameters(function)), *walk.assigned(function.body)}
     push = Push(resolved, moving, memory, Names(walk.taken_names(function)), callees)
     outside = memory.classes({*volatile, *volatile_sources(resolved)})

@@ -16,6 +16,7 @@ from thunkad.adjoint.guarded import HARMLESS, UNSWALLOWING, names_of_unread
 from thunkad.analysis.activity import CONSTANT, written
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.hidden import HINT, hidden_method
+from thunkad.analysis.same_objects import begins_with_several
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import CHANGEABLE, ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
@@ -28,7 +29,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Instance, Kind, Num, is_iterable
-from thunkad.kinds.variables import is_shared
+from thunkad.kinds.variables import is_outside, is_shared
 from thunkad.runtime import arrays, dot_changes, dots
 from thunkad.runtime.sets import check_elements, set_dots
 from thunkad.runtime.shadows import Shadows
@@ -64,6 +65,8 @@ class Push:
         self.spelled: dict[str, str] = {}
         self.taken_apart: dict[str, dict[Any, n.Index]] = {}  # items of loops, see `parts_by_number`
         self.residuals = Residuals(self)
+        # The name of a dict of tangents, where arguments and what is followed from outside may be one object.
+        self.together = self.names.new("together") if begins_with_several(resolved) else None
         self.out: list[n.Stmt] = []
         self.line = 0
 
@@ -131,6 +134,10 @@ class Push:
         if not fresh and self.memory.is_mutated(x) and not self.is_scalar(x):
             value = n.Call(BUFFER, (value, n.Name(x)))
         self.emit(n.Assign(self.dot_name(x), value, site=TANGENT))
+
+    def buffer(self, value: n.Expr, x: str) -> n.Expr:
+        """A tangent in memory of its own, at the beginning of the function."""
+        return n.Call(BUFFER, (value, n.Name(x), *(() if self.together is None else (n.Name(self.together),))))
 
     def is_scalar(self, x: str) -> bool:
         kind = self.kind(x)
@@ -243,7 +250,9 @@ class Push:
             self.tangent(target, self.calls.closure(e), fresh=True)
         elif t is n.Ref and is_shared(self.kind(target)) and target in self.moving:
             cls = type(e.value)  # of the variable itself, at the beginning
-            self.tangent(target, n.Call(TANGENT_OF, (n.Ref(cls.__name__, cls),)), fresh=True)
+            empty = n.Call(TANGENT_OF, (n.Ref(cls.__name__, cls),))
+            whole = self.together is not None or is_outside(self.kind(target))
+            self.tangent(target, self.buffer(ZERO_REF, target) if whole else empty, fresh=True)
         elif t is n.SetExpr and self.moves(e):
             self.emit(n.Effect(n.Call(n.Ref("check_elements", check_elements), (n.Name(target),))))
             dots = n.Call(n.Ref("set_dots", set_dots), (n.TupleExpr(e.items), self.dot(n.TupleExpr(e.items))))

@@ -7,6 +7,7 @@ from typing import Any
 from thunkad import pipeline
 from thunkad.compiled.build import Specialization, build, resolved_for
 from thunkad.compiled.entry import ArgNames, ArgNums
+from thunkad.compiled.following import built
 from thunkad.compiled.printed import rule_function
 from thunkad.compiled.root import Root
 from thunkad.compiled.target import target_of
@@ -60,8 +61,8 @@ def specialization_of(wish: Request) -> tuple[Specialization, World]:
         found = root.specializations.get(wish.key)
         if found is not None:
             return found, found.world
-        world = scratch_world(root)
-    return build(root.fn, world, wish.key), world
+        made = built(root.fn, wish.key, lambda: scratch_world(root))
+    return made, made.world
 
 
 def scratch_world(root: Root) -> World:

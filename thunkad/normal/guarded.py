@@ -37,6 +37,7 @@ from thunkad.normal.exits import left_early
 from thunkad.records import record
 from thunkad.runtime.exceptions import enter, leave, matches, shown, traceback_of
 from thunkad.runtime.iterators import EXHAUSTED, drawn
+from thunkad.runtime.left_behind import NOTES
 
 MUTATING = frozenset(
     "append appendleft extend extendleft insert pop popleft remove rotate sort reverse clear update setdefault popitem "
@@ -288,7 +289,7 @@ class Hazard:
                 return True
             if any(self.called_late(b, begun) for b in walk.blocks(s)):
                 return True
-            begun = begun or type(s) is not n.Comment
+            begun = begun or not (type(s) is n.Comment or is_note(s))
         return False
 
 
@@ -367,7 +368,13 @@ def may_raise(s: n.Stmt) -> bool:
         )
     if type(s) is n.If:
         return type(s.test) is not n.Const
-    return type(s) is not n.Comment
+    return type(s) is not n.Comment and not is_note(s)
+
+
+def is_note(s: n.Stmt) -> bool:
+    """Whether ``s`` only notes what is put somewhere, or looks at what was: it does not count as something done."""
+    call = s.value if type(s) is n.Effect else None
+    return type(call) is n.Call and type(call.func) is n.Ref and any(call.func.value is fn for fn in NOTES)
 
 
 # ---------------------------------------------------------------- cutting

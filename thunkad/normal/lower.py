@@ -57,7 +57,7 @@ def lower(source: SourceLike, shared: SharedNames = NOTHING) -> n.Function:
         scopes = Scopes(node, shared)
         builder = Builder(source, scopes, Names(scopes.global_names), Env(scopes.root, Env(scopes.outside, None)))
         params = set(scopes.root.params)
-        builder.shared = tuple(new_apart(builder.names, f"{label}_cell", params) for label in shared.labels)
+        builder.shared = tuple(new_apart(builder.names, label, params) for label in shared.labels)
         if type(node).__name__ == "AsyncFunctionDef":
             builder.unsupported(node, "an 'async' function can't be differentiated", "Differentiate a plain function.")
         builder.line = node.lineno

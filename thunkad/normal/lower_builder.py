@@ -44,6 +44,7 @@ class Slot:
     atom: n.Expr
     cell: bool = False
     outside: str | None = None  # the global variable whose values it mirrors
+    attribute: str = "value"  # under which a cell has it
 
 
 @record(eq=False)
@@ -230,7 +231,7 @@ class Builder:
         slot = self.slot(name)
         if slot is None:
             return n.Global(name)
-        return n.Attr(slot.atom, "value") if slot.cell else slot.atom
+        return n.Attr(slot.atom, slot.attribute) if slot.cell else slot.atom
 
     def own(self, name: str, node: Any = None) -> Slot:
         """Where a variable that is about to be bound lives; those of outside the function are refused."""
@@ -278,8 +279,8 @@ class Builder:
     def enter_shared(self, env: Env) -> None:
         """Give the variables that functions share their places, in the objects for them."""
         self.stable.update(self.shared)
-        for spelled, place in self.scopes.shared.own:
-            env.slots[spelled] = Slot(n.Name(self.shared[place]), cell=True)
+        for spelled, place, attribute in self.scopes.shared.own:
+            env.slots[spelled] = Slot(n.Name(self.shared[place]), cell=True, attribute=attribute)
 
     def shared_attribute(self, node: Any) -> n.Attr | None:
         """The place of ``module.name``, if that is a variable which functions share."""
@@ -287,7 +288,7 @@ class Builder:
         place = None if spelled is None else self.scopes.shared.place(spelled)
         if spelled is None or place is None or self.env.scope.owner(spelled.partition(".")[0]) is not None:
             return None
-        return n.Attr(n.Name(self.shared[place]), "value")
+        return n.Attr(n.Name(self.shared[place[0]]), place[1])
 
     def enter(self, env: Env, params: dict[str, n.Expr]) -> None:
         """Give the variables of ``env`` their places; ``params`` are values that are there already."""

@@ -13,19 +13,19 @@ from thunkad.records import record
 
 @record(frozen=True)
 class SharedNames:
-    """``labels``: what the variables are called, in order; ``own``: how the function spells those that it uses, as a
-    name or as an attribute of a module (``config.SCALE``), and which they are."""
+    """``labels``: what the objects for them are called, in order; ``own``: how the function spells what it uses, as a
+    name or as an attribute of a module (``config.SCALE``), which of the objects has it, and under which attribute."""
 
     labels: tuple[str, ...] = ()
-    own: tuple[tuple[str, int], ...] = ()
+    own: tuple[tuple[str, int, str], ...] = ()
 
     def names(self) -> set[str]:
         """Those that it uses by a plain name."""
-        return {spelled for spelled, _ in self.own if "." not in spelled}
+        return {spelled for spelled, *_ in self.own if "." not in spelled}
 
-    def place(self, spelled: str) -> int | None:
-        """Which variable is spelled so."""
-        return dict(self.own).get(spelled)
+    def place(self, spelled: str) -> tuple[int, str] | None:
+        """Which object has what is spelled so, and under which attribute."""
+        return next(((place, attribute) for s, place, attribute in self.own if s == spelled), None)
 
 
 NOTHING = SharedNames()

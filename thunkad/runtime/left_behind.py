@@ -59,6 +59,8 @@ class _State(threading.local):
     call = 0  # the number of the derivative's call that is running, which no other thread uses
     depth = 0
     told: frozenset[str] = frozenset()  # what the user was warned of in this call
+    given: frozenset[int] = frozenset()  # the identities of the arguments that are differentiated
+    found: dict[tuple[int, int], Any] = {}  # numbers that nobody has left where this call has found them
 
 
 _state = _State()
@@ -101,6 +103,8 @@ def note_left(container: Any, value: Any) -> None:
     if isinstance(container, np.ndarray) or not _is_number(value):
         return  # what an object holds was noted when it was put there
     container = _store(container)
+    if (id(container), id(value)) in _state.found:
+        return  # it was there before, and is put back
     entry = _entry(container)
     if entry is None:
         if len(_left) >= _limit:
@@ -141,13 +145,19 @@ def note_each(container: Any, values: Any) -> None:
 
 def note_field(x: Any, name: str) -> None:
     """The same for what the attribute ``name`` of ``x`` has become."""
-    note_left(x, getattr(x, name, None))
+    _note_changed(x, getattr(x, name, None))
 
 
 def note_item(x: Any, key: Any) -> None:
     """The same for what ``x[key]`` has become."""
     if not isinstance(x, np.ndarray):
-        note_left(x, x[key])
+        _note_changed(x, x[key])
+
+
+def _note_changed(x: Any, value: Any) -> None:
+    """The same for ``value``, which may be an array that was there before, and was changed in place."""
+    _state.found.pop((id(_store(x)), id(value)), None)
+    note_left(x, value)
 
 
 def check_left(container: Any, value: Any, where: str, constant: bool = False) -> None:
@@ -155,10 +165,19 @@ def check_left(container: Any, value: Any, where: str, constant: bool = False) -
 
     ``constant``: no derivative is taken of it, so this call must not have put it there either.
     """
-    entry = _entry(_store(container)) if _left else None
+    store = _store(container)
+    entry = _entry(store)
     call = entry.call_of(value) if entry is not None else None
-    if call is not None and (constant or call != _state.call):
+    if call is None:
+        if isinstance(value, _NUMBERS) and id(value) not in _state.given:
+            _state.found[id(store), id(value)] = store, value
+    elif constant or call != _state.call:
         _warn(where, "an earlier" if call != _state.call else "this")
+
+
+def check_field(x: Any, name: str, where: str, constant: bool = False) -> None:
+    """The same for the attribute ``name`` of ``x``."""
+    check_left(x, getattr(x, name, None), where, constant)
 
 
 def check_each(container: Any, where: str, constant: bool = False) -> None:
@@ -167,6 +186,21 @@ def check_each(container: Any, where: str, constant: bool = False) -> None:
     if entry is not None:
         for value in list(_contents(container)):
             check_left(container, value, where, constant)
+
+
+def mark() -> int:
+    """What tells the calls that have begun by now from later ones."""
+    return next(_numbers)
+
+
+def forget_since(time: int) -> None:
+    """Forget what calls have left since ``time``: everything is as it was then."""
+    for entry in _left.values():
+        entry.calls = {k: v for k, v in entry.calls.items() if v[0] < time}
+
+
+#: All that generated code calls for this.
+NOTES = [note_left, note_constant, note_made, note_each, note_field, note_item, check_left, check_each, check_field]
 
 
 def _warn(where: str, which: str) -> None:
@@ -190,7 +224,8 @@ def beginning(call: Callable[..., Any], places: Iterable[int]) -> Callable[..., 
         state = _state.__dict__  # of this thread
         if state.get("depth"):
             return call(*values)
-        state.update(call=next(_numbers), told=_NOTHING, depth=1)
+        given = frozenset(id(values[k]) for k in wanted)
+        state.update(call=next(_numbers), told=_NOTHING, depth=1, given=given, found={})
         try:
             if _left:
                 for k in wanted:
@@ -199,6 +234,6 @@ def beginning(call: Callable[..., Any], places: Iterable[int]) -> Callable[..., 
                             _left.pop(id(_store(part)), None)
             return call(*values)
         finally:
-            state["depth"] = 0
+            state.update(depth=0, found={})
 
     return begun

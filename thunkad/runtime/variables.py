@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import contextvars
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
-from thunkad.errors import KeptValueWarning, UnsupportedSyntaxError
+from thunkad.errors import KeptValueWarning
 
 
 class Location:
@@ -41,6 +40,7 @@ class Variable:
 
     __slots__ = ("__weakref__",)
     label = ""
+    kinds: dict[str, Any] = {}  # of its attributes, as far as they are known
     differentiated = False  # whether some function assigns what is differentiated
     assigned = found = False  # in the call that is running: whether it was assigned, and whether read before that
     namespace: dict[str, Any] | None = None  # of the module that it belongs to
@@ -48,6 +48,14 @@ class Variable:
     read: Callable[[], Any]
     write: Callable[[Any], None]
     delete: Callable[[], None]
+
+    @classmethod
+    def held(cls) -> Any:
+        """What the variable holds; None if that is nothing."""
+        try:
+            return cls.read()  # type: ignore[call-arg]
+        except NameError:
+            return None
 
     def fields(self) -> dict[str, Any]:
         """What the object holds, as its attributes."""
@@ -57,17 +65,28 @@ class Variable:
             return {}
 
 
-_several: contextvars.ContextVar[bool] = contextvars.ContextVar("thunkad_several", default=False)
+class Place(Location):
+    """An attribute of :class:`Outside`: what a variable holds, which nobody assigns."""
+
+    def __init__(self, read: Callable[[], Any]) -> None:
+        self.read = read
+
+    def __get__(self, x: Any, cls: Any = None) -> Any:
+        return self if x is None else self.read()
 
 
-@contextlib.contextmanager
-def one_of_several() -> Iterator[None]:
-    """While a call runs that stands, with others, for one."""
-    token = _several.set(True)
-    try:
-        yield
-    finally:
-        _several.reset(token)
+class Outside(Variable):
+    """What outlives the calls, and is written into and read by them: lists, dicts and objects as attributes of one."""
+
+    __slots__ = ()
+    places: dict[str, Callable[[], Any]] = {}  # each class has its own
+
+    def fields(self) -> dict[str, Any]:
+        found = {}
+        for name, read in self.places.items():
+            with contextlib.suppress(NameError):
+                found[name] = read()
+        return found
 
 
 def begin(*variables: Variable) -> None:
@@ -77,17 +96,7 @@ def begin(*variables: Variable) -> None:
 
 
 def settle(*variables: Variable) -> None:
-    """The call is over: warn of those that were read and not assigned, where differentiated values are assigned.
-
-    Where the call is one of several that stand for one, what it has left must not be read by the next.
-    """
-    carried = [repr(v.label) for v in variables if v.found and v.assigned] if _several.get() else []
-    if carried:
-        raise UnsupportedSyntaxError(
-            f"linearize, jacobian or hessian of a function that reads what the call before has left in a variable "
-            f"({', '.join(carried)}): it has to run several times",
-            hint="use grad or jvp, or assign the variable before it is read",
-        )
+    """The call is over: warn of those that were read and not assigned, where differentiated values are assigned."""
     names = [repr(v.label) for v in variables if v.differentiated and v.found and not v.assigned and _holds_numbers(v)]
     if names:
         what = f"the variable {names[0]} was" if len(names) == 1 else f"the variables {', '.join(names)} were"
@@ -157,6 +166,14 @@ def of_cell(cell: CellType, name: str) -> Variable:
         del cell.cell_contents
 
     return _made(name, read, write, delete)
+
+
+def of_objects(reads: dict[str, Callable[[], Any]], kinds: dict[str, Any]) -> Outside:
+    """The object with these attributes."""
+    places = {name: Place(read) for name, read in reads.items()}
+    facts = {"__slots__": (), "label": ", ".join(reads), "places": reads, "kinds": kinds}
+    cls = type("Outside", (Outside,), {**facts, **places})
+    return cls()  # type: ignore[no-any-return]
 
 
 def _made(name: str, read: Any, write: Any, delete: Any) -> Variable:
