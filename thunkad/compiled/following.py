@@ -36,12 +36,12 @@ def built(fn: Any, key: Key, world_of: Callable[[], World]) -> Specialization:
     try:
         made = attempt(None)
     except OutlivesError as error:
-        if remember(error.objects):
+        if not can_be(error.objects):
             raise
         return following(attempt, error.objects)
     except UnsupportedSyntaxError:
         written = worlds[-1].outside.written()
-        if not written or key.places is not None or remember(written):
+        if not written or key.places is not None or not can_be(written):
             raise
         try:
             return following(attempt, written)
@@ -51,7 +51,7 @@ def built(fn: Any, key: Key, world_of: Callable[[], World]) -> Specialization:
     world = made.world
     if world.is_dynamic and world.keeps and world.began_with is not None and key.places is None:
         objects = found_changing(*world.began_with, world.keeping.may_change)
-        if objects and not remember(objects):
+        if objects and can_be(objects):
             try:
                 return following(attempt, objects, True)
             except ThunkadError:
@@ -59,12 +59,17 @@ def built(fn: Any, key: Key, world_of: Callable[[], World]) -> Specialization:
     return made
 
 
-def remember(objects: tuple[Any, ...]) -> bool:
-    """Whether some of ``objects``, or of what they hold, remember what properties have given, which generated code
-    computes each time."""
-    classes = {type(x) for held in objects for x in within(held, True)}
-    members = (v for cls in classes for base in cls.__mro__ for v in vars(base).values())
-    return any(isinstance(v, functools.cached_property) for v in members)
+def can_be(objects: tuple[Any, ...]) -> bool:
+    """Whether ``objects`` can be followed.
+
+    That is not so where properties remember in them what they have given, which generated code computes each time,
+    and where two of them share the dictionary of their attributes.
+    """
+    parts = {id(x): x for held in objects for x in within(held, True)}.values()
+    members = (v for cls in set(map(type, parts)) for base in cls.__mro__ for v in vars(base).values())
+    dictionaries = [id(x.__dict__) for x in parts if isinstance(getattr(x, "__dict__", None), dict)]
+    remember = any(isinstance(v, functools.cached_property) for v in members)
+    return not remember and len(dictionaries) == len(set(dictionaries))
 
 
 def following(attempt: Build, objects: tuple[Any, ...], cautious: bool = False) -> Specialization:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,6 +16,8 @@ from thunkad.ir import nodes as n
 from thunkad.runtime.variables import Variable
 from thunkad.source.names import lookup
 
+_CODE = (types.FunctionType, types.ModuleType, type)
+
 
 class OutlivesError(UnsupportedSyntaxError):
     """``objects`` are those that were found out to be written into."""
@@ -24,8 +27,8 @@ class OutlivesError(UnsupportedSyntaxError):
 
 def objects_at(spots: Iterable[Spot]) -> tuple[Any, ...]:
     """The lists, dicts, arrays and objects where these are, and those that variables hold."""
-    found = (s.held.held() if is_variable(s.held) else s.held for s in spots if s.where == "object" and not s.code)
-    return tuple(x for x in found if x is not None)
+    found = (s.held.held() if is_variable(s.held) else s.held for s in spots if s.where == "object")
+    return tuple(x for x in found if x is not None and not isinstance(x, _CODE))
 
 
 def is_variable(held: Any) -> bool:

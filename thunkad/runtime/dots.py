@@ -161,12 +161,15 @@ def unshared(result_dot: Any, result: Any, args: tuple[Any, ...], arg_dots: tupl
     return result_dot
 
 
-def tangent_buffer(x_dot: Any, x: Any) -> Any:
-    """A tangent of ``x`` in memory of its own, laid out like ``x``, that may be changed in place as ``x`` is."""
-    if isinstance(x, np.ndarray):
+def tangent_buffer(x_dot: Any, x: Any, seen: dict[Any, Any] | None = None) -> Any:
+    """A tangent of ``x`` in memory of its own, laid out like ``x``, that may be changed in place as ``x`` is.
+
+    ``seen``: the tangents of what other values hold as well.
+    """
+    if isinstance(x, np.ndarray) and seen is None:
         return _filled(zeros(x), unthunk(x_dot), x)
     left: Left = []
-    return complete(left, _buffer(x_dot, x, {}, left))
+    return complete(left, _buffer(x_dot, x, {} if seen is None else seen, left))
 
 
 def _filled(made: Any, x_dot: Any, x: np.ndarray) -> Any:
