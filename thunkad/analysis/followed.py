@@ -19,6 +19,7 @@ raises holds constants.
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 import types
 from collections.abc import Callable
@@ -30,34 +31,42 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import UNKNOWN, Instance, may_have_tangent
-from thunkad.normal.guarded import LEAVE, MATCHES, MUTATING, alone, reads_exceptions
+from thunkad.kinds.lattice import UNKNOWN, Instance, is_hashable, may_have_tangent
+from thunkad.normal.guarded import LEAVE, MATCHES, MUTATING, alone, may_raise, reads_exceptions
 from thunkad.normal.outcomes import outcome_of
 from thunkad.records import replace
 from thunkad.runtime.exceptions import are_exceptions, attempt, told
+from thunkad.runtime.keyed import KEYED
 from thunkad.runtime.suspended import Managed
 
+_SHORT = 4  # statements that a handler may have to be there several times
 ATTEMPT, TOLD, EXCEPTIONS = n.Ref("attempt", attempt), n.Ref("told", told), n.Ref("are_exceptions", are_exceptions)
 
 
-def with_outcomes(found: Resolved, raises: Callable[[Site, Any], bool]) -> n.Function:
+def with_outcomes(
+    found: Resolved, raises: Callable[[Site, Any], bool], cut_apart: Callable[[str, int], None]
+) -> n.Function:
     """The function of ``found`` with followed exceptions; the same function if there are none.
 
-    ``raises``: whether the function of a site may raise an exception that holds values.
+    ``raises``: whether the function of a site may raise an exception that holds values; ``cut_apart`` is told the file
+    and the line of such a step that has to stand alone.
     """
     function = found.function
     errors = {s.error for s in walk.statements(function.body) if type(s) is n.Try and s.error is not None}
     read = read_names(found) & errors if errors else errors
     if not read:
         return function
-    writer = _Writer(found, raises, read)
+    writer = _Writer(found, raises, read, cut_apart)
     body = writer.block(function.body)
     return replace(function, body=body) if writer.changed else function
 
 
 class _Writer:
-    def __init__(self, found: Resolved, raises: Callable[[Site, Any], bool], read: set[str]) -> None:
-        self.found, self.raises, self.read = found, raises, read
+    def __init__(
+        self, found: Resolved, raises: Callable[[Site, Any], bool], read: set[str],
+        cut_apart: Callable[[str, int], None],
+    ) -> None:  # fmt: skip
+        self.found, self.raises, self.read, self.cut_apart = found, raises, read, cut_apart
         self.names = Names(walk.taken_names(found.function))
         self.changed = False
 
@@ -67,10 +76,53 @@ class _Writer:
         for s in walk.statements(body):
             if type(s) is n.Raise and type(s.exc) is n.Name and may_have_tangent(self.found.kind(s.exc)):
                 return True
-            site = self.found.sites.get(id(s))
-            if isinstance(site, Site) and self.raises(site, self.found.owner):
+            if self.raises_by(s):
                 return True
         return False
+
+    def raises_by(self, s: n.Stmt) -> bool:
+        """Whether what ``s`` itself calls may raise an exception that holds values."""
+        site = self.found.sites.get(id(s))
+        return isinstance(site, Site) and not _is_identity(s) and self.raises(site, self.found.owner)
+
+    def split(self, s: n.Try) -> list[n.Stmt] | None:
+        """``s`` with each step that raises such an exception by itself: nobody sees half of its body.
+
+        Where its handler is too long to be there several times, the function has to be cut anew; None then.
+        """
+        inside = walk.statements(s.body)
+        if self.found.function.generated or any(walk.blocks(x) and type(x) not in (n.If, n.Assert) for x in inside):
+            return None
+        if len(s.handler) <= _SHORT and not any(map(walk.blocks, s.handler)):
+            return self.steps(s, [x for x in s.body if type(x) is not n.Comment], s.orelse)
+        for x in inside:
+            if not walk.blocks(x) and self.raises_by(x):
+                self.cut_apart(self.found.function.filename, x.line)
+        return None
+
+    def steps(self, s: n.Try, body: list[n.Stmt], orelse: list[n.Stmt]) -> list[n.Stmt]:
+        raising = [self.may_raise_values([x]) for x in body]
+        if True not in raising:
+            return self.piece(s, body, orelse)
+        k = raising.index(True)
+        one, tail = body[k], self.steps(s, body[k + 1 :], orelse)
+        if type(one) is n.If:
+            arms = self.steps(s, one.body, tail), self.steps(s, one.orelse, walk.rename(tail, {}))
+            tail = [n.If(one.test, *arms, line=one.line)]
+        else:
+            tail = self.piece(s, [one], tail)
+        return self.piece(s, body[:k], tail)
+
+    def piece(self, s: n.Try, body: list[n.Stmt], orelse: list[n.Stmt]) -> list[n.Stmt]:
+        """Part of the body of ``s``, with what follows if it raises nothing."""
+        if not any(map(may_raise, walk.statements(body))):
+            return [*body, *orelse]
+        assert s.error is not None
+        error = self.names.new(s.error)
+        self.read.add(error)
+        handler = walk.rename(s.handler, {s.error: error})
+        new = n.Try(body, handler, orelse, s.types, error, line=body[0].line)
+        return self.followed(new, body) or [new]
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         out: list[n.Stmt] = []
@@ -82,13 +134,20 @@ class _Writer:
         new = s if type(s) is n.Assert else walk.map_blocks(s, self.block)
         if type(new) is not n.Try or new.error is None or new.site is CONSTANT or new.error not in self.read:
             return [new]
-        one, instead = alone(s.body), None  # type: ignore[attr-defined]
-        if one is not None and not self.found.function.generated:
-            instead = self.raised(new, one) if type(one) is n.Raise else self.called(new, one)
-        if instead is None and not self.may_raise_values(s.body):  # type: ignore[attr-defined]
-            new.site, instead = CONSTANT, [new]
+        instead = self.followed(new, s.body)  # type: ignore[attr-defined]
+        if instead is None and alone(s.body) is None:  # type: ignore[attr-defined]
+            instead = self.split(s)  # type: ignore[arg-type]
         self.changed = self.changed or instead is not None
         return [new] if instead is None else instead
+
+    def followed(self, s: n.Try, body: list[n.Stmt]) -> list[n.Stmt] | None:
+        """What ``s`` becomes, if its ``body``, as it was resolved, is one step, or raises nothing that holds values."""
+        one, instead = alone(body), None
+        if one is not None and not self.found.function.generated:
+            instead = self.raised(s, one) if type(one) is n.Raise else self.called(s, one)
+        if instead is None and not self.may_raise_values(body):
+            s.site, instead = CONSTANT, [s]
+        return instead
 
     # ------------------------------------------------------------ raise
 
@@ -145,10 +204,10 @@ class _Writer:
 
     def called(self, s: n.Try, one: n.Stmt) -> list[n.Stmt] | None:
         site, error, line = self.found.sites.get(id(one)), s.error, one.line
-        if site is None or error is None or not self.raises(site, self.found.owner):
+        if site is None or error is None or not self.raises_by(one):
             return None
         out: list[n.Stmt] = []
-        call = self.outcome(one.value, site, out, line)  # type: ignore[attr-defined]
+        call = self.outcome(getattr(one, "value", None), site, out, line)
         if call is None:
             return None
         pair, fine = n.Name(self.names.new("outcome")), n.Name(self.names.temporary())
@@ -156,14 +215,26 @@ class _Writer:
         if target in walk.assigned(s.handler):
             result = self.names.new(target)
             target, orelse = result, [n.Assign(target, n.Name(result), line=line), *orelse]
+        if type(one) is n.Effect and type(one.value.func) is n.Attr and site.callee is list.sort:  # type: ignore[union-attr]
+            place = n.Index(one.value.func.value, n.Slice(None, None, None))  # type: ignore[union-attr]
+            orelse = [n.Store(place, n.Name(target), line=line), *orelse]
+        if type(one) is n.Unpack:
+            orelse = [replace(one, value=n.Name(target)), *orelse]
         out.append(n.Assign(pair.id, call, line=line))
         out.append(n.Unpack((target, error), pair, line=line))
         out.append(n.Assign(fine.id, n.Compare("is", n.Name(error), n.Const(None)), line=line))
         return [*out, n.If(fine, orelse, self.caught(s, error, line), line=line)]
 
-    def outcome(self, e: n.Call, site: Site, out: list[n.Stmt], line: int) -> n.Expr | None:
-        """The call that hands over what ``e`` raises."""
+    def outcome(self, e: n.Expr | None, site: Site, out: list[n.Stmt], line: int) -> n.Expr | None:
+        """The call that hands over what ``e``, or a statement without a value that is one, raises."""
         fn: Any = site.callee
+        if type(e) is not n.Call:
+            asked = fn is None and type(e) in (n.Compare, n.Unary)
+            return self.outcome_of_operator(_OPERATORS.get(e.op) if asked else fn, site)  # type: ignore[union-attr]
+        if is_hashable(fn) and fn in KEYED and "key" in dict(e.kwargs):
+            made = outcome_of(KEYED[fn])
+            owner = (e.func.value,) if fn is list.sort and type(e.func) is n.Attr else ()
+            return n.Call(n.Ref(made.__name__, made), (*owner, *e.args), e.kwargs)
         if site.how == "inside" and isinstance(fn, types.FunctionType) and not inspect.isgeneratorfunction(fn):
             made = outcome_of(fn)
             args = site.args
@@ -176,10 +247,19 @@ class _Writer:
                 return None
             made = outcome_of(by_init(fn, len(site.args), keys))
             return n.Call(n.Ref(made.__name__, made), site.args, site.kwargs)
-        as_list = type(fn) is n.Attr and fn.name in MUTATING
-        if site.how == "dynamic" and not (site.infix or as_list) and isinstance(fn, (n.Name, n.Attr, n.Global, n.Ref)):
-            return n.Call(ATTEMPT, (self.operand(fn, out, line), *site.args), site.kwargs)
+        if site.how in ("rule", "constant"):  # what it calls unseen may raise; whether it does is seen when it runs
+            return n.Call(ATTEMPT, (self.operand(e.func, out, line), *e.args), e.kwargs)
+        if site.how == "dynamic" and not is_of_container(fn):
+            called = fn if isinstance(fn, (n.Name, n.Attr, n.Global, n.Ref)) else e.func
+            return n.Call(ATTEMPT, (self.operand(called, out, line), *site.args), site.kwargs)
         return None
+
+    def outcome_of_operator(self, fn: Any, site: Site) -> n.Expr | None:
+        """The same for an operator, a property or an item: the method that it is, or what it is found to be."""
+        if site.how == "inside" and isinstance(fn, types.FunctionType) and not inspect.isgeneratorfunction(fn):
+            made = outcome_of(fn)
+            return n.Call(n.Ref(made.__name__, made), tuple(e for _, e in site.bound))
+        return n.Call(ATTEMPT, (n.Ref(fn.__name__, fn), *site.args)) if callable(fn) else None
 
 
 def is_object(site: Site) -> bool:
@@ -221,7 +301,25 @@ def raises_values(found: Resolved, inner: Callable[[Site], bool]) -> bool:
         constant = site is not None and not any(map(may_have_tangent, site.kinds)) and reads.count(exc) == 1
         if not constant and may_have_tangent(found.kind(n.Name(exc))):
             return True
-    return any(map(inner, found.sites.values()))
+    sites = (found.sites.get(id(s)) for s in statements if not _is_identity(s))
+    return any(isinstance(site, Site) and inner(site) for site in sites)
+
+
+def is_of_container(fn: Any) -> bool:
+    """Whether what is called is, by its name, a method by which a list or the like is changed."""
+    return type(fn) is n.Attr and fn.name in MUTATING and type(fn.value) is not n.Global
+
+
+def _is_identity(s: n.Stmt) -> bool:
+    """Whether ``s`` asks whether two objects are the same, which runs no code."""
+    return type(s) is n.Assign and type(s.value) is n.Compare and s.value.op in ("is", "is not")
+
+
+#: The functions of operators that have no derivative.
+_OPERATORS: dict[str, Any] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    "not": operator.not_,
+}  # fmt: skip
 
 
 def is_of_library(fn: Any) -> bool:

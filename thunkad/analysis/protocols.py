@@ -84,18 +84,13 @@ def lazily(name: str, call: n.Call) -> n.Call:
 
 class _Writer:
     def __init__(
-        self,
-        function: n.Function,
-        kind: KindOf,
-        sites: Mapping[int, Site],
-        suspends: bool,
-        context: Context,
+        self, function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool, context: Context
     ) -> None:
         self.sites, self.suspends = sites, suspends
         self.foreign: set[str] = set()  # what functions return that can't be looked into
         self.function, self.kind, self.names = function, kind, Names(walk.taken_names(function))
         self.context, self.computed, self.sets = context, context.computed, context.writes_late
-        self.found = False
+        self.found = self.trying = False
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         return [x for s in block for x in self.statement(s)]
@@ -104,7 +99,10 @@ class _Writer:
         t = type(s)
         where = {"line": s.line, "site": s.site}
         if t in (n.If, n.While, n.With, n.Try):
-            return [walk.map_blocks(s, self.block)]
+            outer, self.trying = self.trying, self.trying or t is n.Try
+            written = walk.map_blocks(s, self.block)
+            self.trying = outer
+            return [written]
         if t is n.For:
             if type(s.iter) is n.Name and s.iter.id in self.foreign:
                 self.foreign.add(s.target)
@@ -302,6 +300,8 @@ class _Writer:
         read, access = attribute_access(kind, target.name), attribute_access(kind, target.name, True)
         if access is None:
             return read == Access(None, None)  # it may be made by ``__getattr__``
+        if self.trying and read is not None:
+            return True  # which of the two raises matters
         return access.name is not None and read is None
 
     def in_steps(self, s: n.Update) -> list[n.Stmt]:

@@ -43,7 +43,7 @@ def _resolve(function: n.Function, owner: Any, params: dict[str, Kind], context:
         if more or (context.suspends and not suspends):
             kept |= more
             continue
-        followed = with_outcomes(found, context.raises)
+        followed = with_outcomes(found, context.raises, context.cut_apart)
         followed = with_drops(found) if followed is found.function and context.suspends else followed
         if followed is found.function:
             return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from thunkad.analysis.aliases import Sharing
 from thunkad.analysis.constructors import init_of
-from thunkad.analysis.followed import raises_values
+from thunkad.analysis.followed import is_of_container, raises_values
 from thunkad.analysis.half_way import stops_half_way
 from thunkad.analysis.sites import Site
 from thunkad.compiled.derivation import Derivation
@@ -18,10 +18,24 @@ from thunkad.compiled.forms import normal_form
 from thunkad.compiled.reach import TooFarError
 from thunkad.ir import nodes as n
 from thunkad.ir.fresh import Names
-from thunkad.kinds.lattice import UNKNOWN, Kind, Known, Lifted, Method, Partial, may_have_tangent
+from thunkad.kinds.lattice import (
+    UNKNOWN,
+    Instance,
+    Kind,
+    Known,
+    Lifted,
+    Mapping,
+    Method,
+    Partial,
+    Sequence,
+    Tuple,
+    is_hashable,
+    may_have_tangent,
+)  # fmt: skip
 from thunkad.normal.attempted import attempted
-from thunkad.normal.guarded import MUTATING
 from thunkad.normal.versions import version
+from thunkad.runtime.attributes import has_items, has_own, is_iterated
+from thunkad.runtime.elements import ordered
 
 
 def may_be_own(kind: Kind) -> bool:
@@ -31,6 +45,25 @@ def may_be_own(kind: Kind) -> bool:
     return isinstance(kind, (Lifted, Method, Partial))
 
 
+def may_hold_own(kind: Kind) -> bool:
+    """Whether an operand of this kind may be, or hold, an object of a class of the user's."""
+    if isinstance(kind, Tuple):
+        return any(map(may_hold_own, kind.items))
+    if isinstance(kind, Sequence):
+        return kind.item is None or may_hold_own(kind.item)
+    return kind is UNKNOWN or isinstance(kind, (Instance, Mapping))
+
+
+def lines_of(code: types.CodeType) -> set[int]:
+    """The lines of a function, and of those inside it."""
+    found = {line for _, _, line in code.co_lines() if line is not None}
+    return found.union(*(lines_of(c) for c in code.co_consts if isinstance(c, types.CodeType)))
+
+
+#: Functions that are given functions and call none of them.
+CALLS_NOTHING = frozenset((
+    functools.partial, isinstance, callable, type, id, functools.wraps, has_items, has_own, is_iterated, ordered, iter,
+))  # fmt: skip
 _NOT_OWN = (types.BuiltinFunctionType, np.ufunc, types.ModuleType, type)
 
 
@@ -59,18 +92,33 @@ class Attempts:
             forms[id(function)] = function, version(attempted(function), Names(), True)
         return forms[id(function)][1]
 
+    def cut_apart(self, filename: str, line: int) -> None:
+        """Note that a step in this line, in a ``try``, raises an exception that has to be followed."""
+        self.__dict__.setdefault("apart", {}).setdefault(filename, set()).add(line)
+
+    def apart_in(self, fn: Any) -> frozenset[int]:
+        """Such lines of the function ``fn``."""
+        noted = self.__dict__.get("apart", {}).get(fn.__code__.co_filename)
+        return frozenset(noted & lines_of(fn.__code__)) if noted else frozenset()
+
     def raises(self, site: Site, owner: Any, asked: set[Any] | None = None) -> bool:
         """Whether what is called at this site may raise an exception that holds values.
 
         ``asked``: the callees of which that is being asked already, which add nothing.
         """
+        if is_hashable(site.callee) and site.callee in CALLS_NOTHING:
+            return False
         if site.how in ("dynamic", "missing"):
+            if isinstance(site.callee, types.MethodDescriptorType) and not any(map(may_be_own, site.kinds)):
+                return False  # of a list, a dict or the like
             inert = isinstance(site.callee, type) and site.callee.__module__ == "builtins"
-            inert = inert and not any(map(may_have_tangent, site.kinds))
-            as_list = type(site.callee) is n.Attr and site.callee.name in MUTATING
-            return self.raises_unseen or not (site.infix or inert or as_list)
+            if inert and not any(map(may_have_tangent, site.kinds)):
+                return False
+            return self.raises_unseen or not (site.infix or is_of_container(site.callee))
         if site.how in ("rule", "constant"):
-            return any(map(may_be_own, site.kinds)) or bool(site.entry is not None and site.entry.wants_ad())
+            own = not site.infix and any(map(may_be_own, site.kinds))
+            unseen = self.raises_unseen and any(map(may_hold_own, site.kinds))
+            return own or unseen or bool(site.entry is not None and site.entry.wants_ad())
         if site.how not in ("inside", "lifted", "construct") or (site.how == "construct" and not site.bound):
             return False
         target: Any = site.callee.function if isinstance(site.callee, n.Closure) else site.callee

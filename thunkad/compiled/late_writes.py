@@ -62,7 +62,7 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
     world.begun, world.writes_late = True, writes or bool(world.shared)
     world.suspends, world.computed = search.suspends, frozenset(search.computed)
     world.busy, world.members = frozenset(search.busy), None if search.anything else frozenset(search.members)
-    world.raises_unseen = search.raises_unseen
+    world.raises_unseen = not search.unseen.isdisjoint(search.raising)
     world.set_names = frozenset(search.set_names)
     world.keeping = search.keeping
     world.stores = world.stores or search.keeping.stores
@@ -83,7 +83,8 @@ class _Search:
         self.left: list[Any] = []
         self.iterates = False
         self.suspends = False  # whether there may be an iterator that nobody knows of when it is used
-        self.raises_unseen = False  # whether an operator of some class may raise an exception that holds something
+        self.unseen: set[str] = set()  # names of methods that are called unseen, by operators most of all
+        self.raising: set[str] = set()  # names of what raises an exception that holds something
         self.called: set[int] = set()  # generator functions that are called by their names
         self.computed: set[str] = set()  # names of attributes that are code, in the classes that are reached
         self.members: set[str] = set()  # names of all that these classes have
@@ -109,8 +110,9 @@ class _Search:
             self.anything = self.keeping.anything = True
             self.computed.update(_CALLED_UNSEEN)
             self.busy.update(_CALLED_UNSEEN)
-        while more := {name for name, called in self.calls.items() if called & self.busy} - self.busy:
-            self.busy |= more
+        for names in (self.busy, self.raising):
+            while more := {name for name, called in self.calls.items() if called & names} - names:
+                names |= more
         return writes or self.iterates or self.suspends
 
     def add_kind(self, kind: Kind) -> None:
@@ -154,7 +156,7 @@ class _Search:
                 self.members.update(vars(value))
                 self.computed.update(name for name, v in vars(value).items() if is_code(v))
                 self.computed.update(m for m in _CALLED_UNSEEN if isinstance(vars(value).get(m), types.FunctionType))
-                self.raises_unseen |= any(_raises_unseen(name, v) for name, v in vars(value).items())
+                self.unseen.update(filter(_is_unseen, vars(value)))
                 makers = {id(vars(value).get(name)) for name in ("__init__", "__new__", "__post_init__")}
                 self.left += [*value.__bases__, *(v for k, v in vars(value).items() if _is_member(k, v, makers))]
                 self.left += [f.default_factory for f in vars(value).get("__dataclass_fields__", {}).values()]
@@ -194,6 +196,8 @@ class _Search:
         writes, closes = writes_given(form), self.body(form, fn)
         if writes or closes or inspect.isgeneratorfunction(fn):
             self.busy.add(fn.__name__)
+        if _raises_something(form):
+            self.raising.add(fn.__name__)
         self.calls.setdefault(fn.__name__, set()).update(_called(form))
         return (passed and writes) or closes
 
@@ -303,16 +307,16 @@ def generator_made(function: n.Function) -> Any:
     return None
 
 
-def _raises_unseen(name: str, method: Any) -> bool:
-    """Whether a method that runs unseen, or is named like one of a list, raises an exception that holds something."""
-    unseen = name.startswith("__") and name not in ("__init__", "__new__", "__call__")
-    if not (unseen or name in MUTATING) or not isinstance(method, types.FunctionType):
-        return False
-    with contextlib.suppress(Exception):  # what is wrong with it is said where it is called
-        statements = list(walk.statements(normal_form(method).body))
-        plain = {s.target for s in statements if type(s) is n.Assign and _holds_nothing(s.value)}
-        return any(type(s) is n.Raise and type(s.exc) is n.Name and s.exc.id not in plain for s in statements)
-    return False
+def _is_unseen(name: str) -> bool:
+    """Whether a method of this name runs unseen, or is named like one of a list."""
+    return name in MUTATING or (name.startswith("__") and name not in ("__init__", "__new__", "__call__"))
+
+
+def _raises_something(form: n.Function) -> bool:
+    """Whether a function raises an exception that holds something."""
+    statements = list(walk.statements(form.body))
+    plain = {s.target for s in statements if type(s) is n.Assign and _holds_nothing(s.value)}
+    return any(type(s) is n.Raise and type(s.exc) is n.Name and s.exc.id not in plain for s in statements)
 
 
 def _holds_nothing(e: n.Expr) -> bool:

@@ -17,7 +17,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind
 from thunkad.kinds.variables import is_shared
-from thunkad.normal.guarded import Careful, DrawnInTry, drawing_in
+from thunkad.normal.guarded import Careful, DrawnInTry, apart_in, drawing_in
 from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.records import replace
 from thunkad.rules.entry import name_of
@@ -43,6 +43,7 @@ class Passing:
 
     analysis_of: Any
     outside: Any
+    apart_in: Any
     suspends: bool
 
     def __init__(self, early: Passing | None) -> None:
@@ -102,11 +103,18 @@ class Passing:
         return replace(function, params=own, body=[*bound, first, *body, check, last])
 
     def drawing(self, analysed: Any, fn: Any, kinds: tuple[Kind, ...], careful: Careful) -> Any:
-        """``analysed(fn, kinds, careful)``, ``fn`` being cut anew where iterators in a ``try`` turn up."""
+        """``analysed(fn, kinds, careful)``, ``fn`` being cut anew where iterators in a ``try`` turn up.
+
+        So it is where a step in a ``try`` turns out to raise an exception that holds values.
+        """
         cut: set[int] = set()
+        apart = self.apart_in(fn)
         while True:
             try:
-                return analysed(fn, kinds, careful)
+                found = analysed(fn, kinds, apart_in(apart, careful))
+                if self.apart_in(fn) <= apart:
+                    return found
+                apart = self.apart_in(fn)
             except DrawnInTry as error:
                 place = error.place
                 if place is None or place.filename != fn.__code__.co_filename or place.line in cut:

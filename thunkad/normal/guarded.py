@@ -55,10 +55,14 @@ ITER, DRAWN, NOTHING_LEFT = n.Ref("iter", iter), n.Ref("drawn", drawn), n.Ref("E
 
 @record(frozen=True)
 class Drawing:
-    """With loops over iterators of Python classes in these lines: what drawing an item raises is caught by itself."""
+    """With loops over iterators of Python classes in these lines: what drawing an item raises is caught by itself.
+
+    ``apart``: lines in which every step may raise an exception that has to be followed.
+    """
 
     careful: Union[bool, Literal["exits"]]
-    lines: frozenset[int]
+    lines: frozenset[int] = frozenset()
+    apart: frozenset[int] = frozenset()
 
 
 Careful = Union[bool, Literal["exits"], Drawing]
@@ -70,9 +74,14 @@ class DrawnInTry(UnsupportedSyntaxError):
 
 def drawing_in(line: int, careful: Careful) -> Drawing:
     """``careful``, and the loops in this line too."""
-    if isinstance(careful, Drawing):
-        return Drawing(careful.careful, careful.lines | {line})
-    return Drawing(careful, frozenset((line,)))
+    old = careful if isinstance(careful, Drawing) else Drawing(careful)
+    return Drawing(old.careful, old.lines | {line}, old.apart)
+
+
+def apart_in(lines: frozenset[int], careful: Careful) -> Careful:
+    """``careful``, and the steps in these lines one by one."""
+    old = careful if isinstance(careful, Drawing) else Drawing(careful)
+    return Drawing(old.careful, old.lines, old.apart | lines) if lines else careful
 
 
 _FRESH = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
@@ -86,15 +95,14 @@ def cut_tries(function: n.Function, names: Names, careful: Careful = False) -> n
     """
     if not any(type(s) is n.Try for s in walk.statements(function.body)):
         return function
-    lines: frozenset[int] = frozenset()
-    if isinstance(careful, Drawing):
-        careful, lines = careful.careful, careful.lines
+    drawing = careful if isinstance(careful, Drawing) else Drawing(careful)
+    careful = drawing.careful
     body = [_told_itself(s) for s in function.body] if careful is EXITS else function.body
     follows = reads_exceptions(body)
     careful = bool(careful) or follows
     while True:
         whole = n.Function(function.name, function.params, body, function.captures, function.line, function.filename)
-        cutter = _Cutter(whole, liveness(whole, compound_only=True), names, careful, follows, lines)
+        cutter = _Cutter(whole, liveness(whole, compound_only=True), names, careful, follows, drawing)
         body = cutter.block(whole.body)
         if not cutter.changed:
             return whole
@@ -112,10 +120,10 @@ class _Cutter:
     """Cuts one ``Try``, an innermost one, in one walk."""
 
     def __init__(
-        self, function: n.Function, live: Liveness, names: Names, careful: bool, follows: bool, lines: frozenset[int]
+        self, function: n.Function, live: Liveness, names: Names, careful: bool, follows: bool, drawing: Drawing
     ) -> None:
         self.function, self.live, self.names, self.careful, self.follows = function, live, names, careful, follows
-        self.lines = lines
+        self.drawing = drawing
         self.changed = False
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
@@ -130,9 +138,7 @@ class _Cutter:
                     body = [y for x in s.body for y in self.written_out(x)]
                     out.append(n.Try(body, s.handler, s.orelse, s.types, s.error, line=s.line))
                     continue
-                follows = self.follows and s.error is not None
-                hazard = Hazard(self.seen(s), own_objects(s.body), self.careful, follows)
-                out += _Pieces(s, hazard, self.names, self.lines).cut()
+                out += _Pieces(s, self.hazard(s), self.names, self.drawing.lines).cut()
             else:
                 out.append(s)
         return out
@@ -166,8 +172,12 @@ class _Cutter:
         """Variables that somebody may read after the body was left half-way."""
         return self.live.at_handler[id(s)]
 
+    def hazard(self, s: n.Try) -> Hazard:
+        follows = self.follows and s.error is not None
+        return Hazard(self.seen(s), own_objects(s.body), self.careful, follows, self.drawing.apart)
+
     def has_to_be_cut(self, s: n.Try) -> bool:
-        hazard = Hazard(self.seen(s), own_objects(s.body), self.careful, self.follows and s.error is not None)
+        hazard = self.hazard(s)
         if alone(s.body) is None and any(map(hazard.hands_over, parts(s.body))):
             return True
         return hazard.after(s.body, False) is None or (self.careful and hazard.called_late(s.body))
@@ -183,13 +193,9 @@ def parts(block: list[n.Stmt]) -> Iterator[n.Stmt]:
 
 
 def alone(body: list[n.Stmt]) -> n.Stmt | None:
-    """The only statement of ``body``, if that is a call or a ``raise``."""
+    """The only statement of ``body``, if that is a single step."""
     body = [s for s in body if type(s) is not n.Comment]
-    if len(body) != 1:
-        return None
-    s = body[0]
-    call = type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call  # type: ignore[attr-defined]
-    return s if call or type(s) is n.Raise else None
+    return body[0] if len(body) == 1 and (not walk.blocks(body[0]) or type(body[0]) is n.Assert) else None
 
 
 def reads_exceptions(block: list[n.Stmt], given: str | None = None) -> bool:
@@ -224,8 +230,11 @@ _OF_ANY = ("__class__", "__traceback__", "__doc__")
 class Hazard:
     """Whether something may be raised when part of what can be seen has been done."""
 
-    def __init__(self, seen: frozenset[str], own: frozenset[str], careful: bool, follows: bool = False) -> None:
-        self.seen, self.own, self.careful, self.follows = seen, own, careful, follows
+    def __init__(
+        self, seen: frozenset[str], own: frozenset[str], careful: bool, follows: bool = False,
+        apart: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.seen, self.own, self.careful, self.follows, self.apart = seen, own, careful, follows, apart
 
     def after(self, block: list[n.Stmt], dirty: bool) -> bool | None:
         """Whether something has been done after ``block`` if so (``dirty``) before it; None: it may raise meanwhile."""
@@ -270,7 +279,10 @@ class Hazard:
 
     def hands_over(self, s: n.Stmt) -> bool:
         """Whether ``s`` may raise an exception that has to be followed."""
-        return self.follows and (type(s) is n.Raise or (alone([s]) is not None and self.calls(s)))
+        if not self.follows or alone([s]) is None:
+            return False
+        call = type(s) in (n.Assign, n.Effect) and type(s.value) is n.Call and self.calls(s)  # type: ignore[attr-defined]
+        return type(s) is n.Raise or call or (s.line in self.apart and may_raise(s))
 
     def calls(self, s: n.Stmt) -> bool:
         """Whether ``s`` calls a function of the user's that may change something: a setter or operator, too."""

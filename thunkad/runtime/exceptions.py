@@ -60,6 +60,45 @@ def attempt(fn: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, BaseException |
         return None, error
 
 
+def paired(fn: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, None]:
+    """The outcome of a call that raises nothing that has to be followed."""
+    return fn(*args, **kwargs), None
+
+
+def paired_one(fn: Any, x: Any) -> tuple[Any, None]:
+    """The same for one operand, so that it is known what is called."""
+    return fn(x), None
+
+
+def paired_two(fn: Any, x: Any, y: Any) -> tuple[Any, None]:
+    """The same for two operands."""
+    return fn(x, y), None
+
+
+def paired_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The one of these functions for a function and its arguments."""
+    return paired if kwargs else {2: paired_one, 3: paired_two}.get(len(args), paired)
+
+
+def operated(direct: Any, reflected: Any, /, *operands: Any) -> tuple[Any, BaseException | None]:
+    """The outcome of an operator: of the method that is tried first, or of the one of the right operand."""
+    if direct is not None:
+        value, error = attempt(direct, *operands)
+        if error is not None or reflected is None or value is not NotImplemented:
+            return value, error
+    return attempt(reflected, operands[1], operands[0])
+
+
+def got(function: Any, names: Any, x: Any, name: str) -> tuple[Any, BaseException | None]:
+    """The outcome of ``getattr(x, name)``, which ``function`` computes; it is given ``names``, too."""
+    return attempt(function, x, *names)
+
+
+def put(function: Any, x: Any, name: str, value: Any) -> tuple[Any, BaseException | None]:
+    """The outcome of ``setattr(x, name, value)``, which ``function`` does."""
+    return attempt(function, x, value)
+
+
 def told(error: Any, *cause: Any) -> BaseException:
     """The exception that ``raise error`` (``from cause``) raises, with its traceback."""
     try:

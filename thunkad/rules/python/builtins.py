@@ -16,6 +16,7 @@ from thunkad.rules.entry import FRULE
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.rules.refused import refuse
+from thunkad.runtime import keyed
 from thunkad.runtime.attributes import read_behind
 from thunkad.runtime.choices import (
     CHOICES,
@@ -50,6 +51,7 @@ from thunkad.runtime.elements import (
     zip_dot,
 )
 from thunkad.runtime.iterators import drawn, drawn_or, items_of, keys_of, steps_of
+from thunkad.runtime.keyed import KEYED
 from thunkad.runtime.lazy import OF_ITERTOOLS
 from thunkad.runtime.suspended import (
     Suspended,
@@ -256,6 +258,7 @@ def smallest_by(*args, key):
     return elements[place_by(min, elements, key)]
 
 
+KEYED[largest_by], KEYED[smallest_by] = keyed.largest_by, keyed.smallest_by
 non_differentiable(place_by)
 
 
@@ -389,6 +392,14 @@ def _(iterable, *, key=None, reverse=False, iterable_dot):
 
 
 non_differentiable(place_of, sorted_order)
+
+
+@rrule(ordered)
+def _(iterable, order):
+    def pullback(y_bar):
+        return thunk(lambda: sorted_bar(y_bar, iterable, order)), NoTangent()
+
+    return ordered(iterable, order), pullback
 
 
 @frule(ordered)
