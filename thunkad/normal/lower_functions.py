@@ -59,7 +59,7 @@ def generator_maker(b: Builder, scope: Scope, name: str, captures: tuple[str, ..
         scope,
         b.scopes,
         {v.name: c in cells for v, c in zip(variables, captures)},  # type: ignore[arg-type]
-        makes_manager(b.source.function, scope),
+        makes_manager(b.source, scope),
     )
     b.line = node.lineno
     given = tuple(map(n.Name, (*scope.params, *captures)))
@@ -78,7 +78,7 @@ def _define(b: Builder, node: Any) -> None:
     if scope.inline:
         _keep_defaults(b, scope, node.name)
         return
-    kept = node.decorator_list[:-1] if makes_manager(b.source.function, scope) else node.decorator_list
+    kept = node.decorator_list[:-1] if makes_manager(b.source, scope) else node.decorator_list
     decorators = [b.atom(d) for d in kept]
     value: n.Expr = _closure(b, scope, node.name)
     for decorator in reversed(decorators):

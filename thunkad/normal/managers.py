@@ -10,13 +10,14 @@ from thunkad.source.names import lookup
 from thunkad.tree.parse import gast
 
 
-def makes_manager(function: Any, scope: Scope) -> bool:
-    """Whether a generator function inside ``function`` is all for ``contextlib.contextmanager``.
+def makes_manager(source: Any, scope: Scope) -> bool:
+    """Whether a generator function inside the function of ``source`` is all for ``contextlib.contextmanager``.
 
     It is decorated with it, or given to it and used for nothing else.
     """
     node, around = scope.node, scope.parent
-    if around is None or not scope.generator:
+    function = getattr(source, "function", None)
+    if function is None or around is None or not scope.generator:
         return False
     if any(_names_it(function, around, d) for d in node.decorator_list[-1:]):
         return True
