@@ -46,6 +46,21 @@ def f(x):
     return np.sum(p.w * x) * p.n * p['n'] + q.n * q['n']
 """
     check_program(Program(DICTS + text, (X,)).build(), (X,))
+    made = """
+class Trace(list):
+    def total(self):
+        return sum(v * v for v in self)
+def f(x):
+    p, t = Params({'w': x * x}, n=x[0]), Trace(v * x[1] for v in x)
+    p.c = p.w * p.n
+    t.append(p.n)
+    return np.sum(p.c * p['w']) * t.total() * len(t)
+"""
+    check_program(Program(DICTS + made, (X,)).build(), (X,))
+    missing = Program("class D(dict):\n def __missing__(self, k): return self['w'] * 2\n"
+                      "def f(x):\n p = D(w=x)\n return np.sum(p['q'] * x)\n", (X,))
+    with pytest.raises(ad.UnsupportedSyntaxError, match="__missing__ of its own"):
+        ad.grad(missing.build())(X)
     computed = Program(DICTS + "def f(x):\n p = Twice()\n p['w'] = x\n return np.sum(p.w * x)\n", (X,))
     with pytest.raises(ad.UnsupportedSyntaxError, match="computed by __getattr__"):
         ad.grad(computed.build())(X)

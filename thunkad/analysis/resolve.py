@@ -11,6 +11,7 @@ from typing import Any
 from thunkad.analysis.changed import changed_elsewhere
 from thunkad.analysis.checkpoints import with_segments
 from thunkad.analysis.dropped import with_drops
+from thunkad.analysis.filled import with_filled
 from thunkad.analysis.followed import with_outcomes
 from thunkad.analysis.generators import kept_generators, with_objects
 from thunkad.analysis.members import noted_by
@@ -77,7 +78,7 @@ def _in_protocols(run: Run) -> tuple[n.Function, Run]:
     for _ in range(3):  # a loop inside of one may only be known to be one then
         suspends = context.suspends and not function.generated  # in generated code all of it is written out
         written = by_protocol(function, run.iterated, run.sites, suspends, context)
-        written = with_shared_attributes(with_arrays(written, run.sites), run)
+        written = with_shared_attributes(with_arrays(with_filled(written, run.iterated), run.sites), run)
         if written is function:
             break
         function = written

@@ -15,8 +15,8 @@ from thunkad.lifetimes import remembered
 
 #: The methods by which the contents of a built-in container are read and changed.
 _CONTENTS = frozenset(
-    """__getitem__ __setitem__ __delitem__ __iter__ __reversed__ __len__ append extend insert pop remove sort reverse
-    clear get items keys values setdefault update popitem""".split()
+    """__getitem__ __missing__ __setitem__ __delitem__ __iter__ __reversed__ __len__ append extend insert pop remove
+    sort reverse clear get items keys values setdefault update popitem""".split()
 )
 #: What a class derived from an array may define and still compute as an array does.
 _HARMLESS = frozenset(
