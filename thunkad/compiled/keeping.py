@@ -7,7 +7,6 @@ neither needs none of the statements of :mod:`thunkad.analysis.left_behind`.
 from __future__ import annotations
 
 import enum
-import sys
 import types
 import weakref
 from collections import ChainMap, UserDict, UserList, deque
@@ -21,8 +20,8 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.runtime.shadows import fields_of
 from thunkad.source.names import lookup
+from thunkad.source.origin import is_foreign
 
-_FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
 _DISPLAYS = (n.ListExpr, n.DictExpr, n.SetExpr, n.TupleExpr)
 _CONTAINERS = (list, dict, set, deque, UserDict, UserList, ChainMap)
 _HOLDERS = (weakref.ref, weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
@@ -156,5 +155,4 @@ def _makes_container(e: n.Expr | None, owner: Any) -> bool:
 
 
 def _is_foreign(cls: type) -> bool:
-    module: Any = cls.__module__  # of some classes in C that is what it is for their objects
-    return not isinstance(module, str) or module.split(".")[0] in _FOREIGN
+    return not isinstance(cls.__module__, str) or is_foreign(cls)  # of some classes in C it is that of their objects

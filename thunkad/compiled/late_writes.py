@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import sys
 import types
 from collections import Counter
 from collections.abc import Iterable
@@ -33,6 +32,7 @@ from thunkad.runtime.marks import derivative_of
 from thunkad.runtime.memos import remembered
 from thunkad.runtime.suspended import Managed, Suspended
 from thunkad.source.names import lookup
+from thunkad.source.origin import is_foreign
 
 _MOST = 200  # functions and objects that are looked at
 #: Methods that the language calls, and that may make values, of objects of which nothing is known.
@@ -42,7 +42,6 @@ _CALLED_UNSEEN = """
 #: Methods that change their owner.
 _CHANGING = MUTATING | {"fill", "partition", "put", "resize", "__setitem__", "__iadd__"}
 GETATTR = n.Global("getattr")
-_FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
 
 
 def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
@@ -149,9 +148,9 @@ class _Search:
             spec = derivative_of(value)
             if spec is not None and value is not spec.f:
                 self.left.append(spec.f)
-            return not _is_foreign(value) and self.function(value, passed)
+            return not is_foreign(value) and self.function(value, passed)
         if isinstance(value, type):
-            if not _is_foreign(value):
+            if not is_foreign(value):
                 self.suspends |= "__next__" in vars(value)
                 self.members.update(vars(value))
                 self.computed.update(name for name, v in vars(value).items() if is_code(v))
@@ -242,7 +241,7 @@ class _Search:
         if value is iter or value is next:  # an iterator changes as it is used
             self.iterates = True
         elif isinstance(value, types.ModuleType):
-            if type(e) is n.Attr and (value is functools or value.__name__.split(".")[0] not in _FOREIGN):
+            if type(e) is n.Attr and (value is functools or not is_foreign(value)):
                 self.left.append(getattr(value, e.name, None))
         elif not isinstance(value, types.BuiltinFunctionType):
             self.left.append(value)
@@ -327,7 +326,3 @@ def _called(function: n.Function) -> set[str]:
     """The names of what ``function`` calls."""
     calls = (e.func for s in walk.statements(function.body) for e in walk.expressions(s) if type(e) is n.Call)
     return {f.name if type(f) is n.Attr else f.id for f in calls if type(f) in (n.Attr, n.Global)}  # type: ignore[union-attr]
-
-
-def _is_foreign(value: Any) -> bool:
-    return (getattr(value, "__module__", None) or "").split(".")[0] in _FOREIGN

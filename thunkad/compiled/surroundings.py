@@ -26,12 +26,11 @@ from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.marks import derivative_of
 from thunkad.runtime.shadows import fields_of
 from thunkad.source.names import lookup
-from thunkad.source.origin import module_of
+from thunkad.source.origin import is_foreign, module_of
 
 _PLAIN = (float, int, bool, complex, str, bytes, type(None), range, type(Ellipsis), type(NotImplemented))
 _IN_FULL = 4096  # bytes of an array that are kept as they are; of more the hash
 _DEEP = 30  # what lies deeper is described beside, not inside: Python recurses only so far
-_LIBRARIES = {"thunkad", "numpy", *sys.stdlib_module_names} - {"__main__"}
 _of_owners: weakref.WeakKeyDictionary[types.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
 _plans: weakref.WeakKeyDictionary[types.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
 
@@ -283,9 +282,9 @@ class _Description:
 
 def is_library(x: Any) -> bool:
     """Whether a function, a class or a module is not of the user's own."""
-    name = x.__name__ if isinstance(x, types.ModuleType) else module_of(x)
-    if name.partition(".")[0] in _LIBRARIES:
+    if is_foreign(x):
         return True
+    name = x.__name__ if isinstance(x, types.ModuleType) else module_of(x)
     file = getattr(sys.modules.get(name), "__file__", None)
     return file is not None and is_foreign_file(file)
 

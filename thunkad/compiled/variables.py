@@ -27,10 +27,9 @@ from thunkad.normal.shared_names import NOTHING, SharedNames
 from thunkad.records import record
 from thunkad.runtime.marks import derivative_of
 from thunkad.runtime.variables import Outside, Variable, of_cell, of_module, of_objects
-from thunkad.source.origin import library_of
+from thunkad.source.origin import is_foreign
 
 _MOST = 400  # values that are looked at
-_FOREIGN = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}
 _GLOBAL = {dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"]}
 _OUTER = {dis.opmap["STORE_DEREF"], dis.opmap["DELETE_DEREF"]}
 _ATTRIBUTE = {dis.opmap["STORE_ATTR"], dis.opmap["DELETE_ATTR"]}
@@ -137,12 +136,12 @@ class _Survey:
 
     def one(self, value: Any) -> None:
         if isinstance(value, types.FunctionType):
-            if not _is_foreign(value):
+            if not is_foreign(value):
                 self.function(value)
             elif hasattr(value, "__wrapped__"):
                 self.left.append(value.__wrapped__)
         elif isinstance(value, type):
-            if not _is_foreign(value):
+            if not is_foreign(value):
                 self.left += [*value.__bases__, *vars(value).values()]
                 self.operators |= any(
                     name in _OPERATORS and isinstance(v, types.FunctionType) for name, v in vars(value).items()
@@ -180,14 +179,14 @@ class _Survey:
             value = space.get(name)
             if name in imports:
                 value = _imported(fn, name)
-            if isinstance(value, types.ModuleType) and not _is_foreign(value):
+            if isinstance(value, types.ModuleType) and not is_foreign(value):
                 modules[name] = value
             elif value is not None:
                 self.left.append(value)
         for name in _names(fn) if modules else ():
             for module in tuple(modules.values()):
                 inner = vars(module).get(name)
-                if isinstance(inner, types.ModuleType) and not _is_foreign(inner):
+                if isinstance(inner, types.ModuleType) and not is_foreign(inner):
                     modules.setdefault(name, inner)
                 elif inner is not None:
                     self.left.append(inner)
@@ -262,7 +261,7 @@ class _Survey:
                 with contextlib.suppress(ValueError):
                     yield cell.cell_contents, name, None, cell
             modules = [v for v in map(fn.__globals__.get, _names(fn)) if isinstance(v, types.ModuleType)]
-            for space in (fn.__globals__, *(vars(m) for m in modules if not _is_foreign(m))):
+            for space in (fn.__globals__, *(vars(m) for m in modules if not is_foreign(m))):
                 yield from ((space[name], name, space, None) for name in _names(fn) if name in space)
 
     def used_elsewhere(self, space: dict[str, Any], name: str, writer: types.FunctionType) -> bool:
@@ -365,8 +364,3 @@ def _in_kind(kind: Any) -> Iterator[Any]:
                     yield from _in_kind(inner)
                 elif isinstance(inner, types.FunctionType):
                     yield inner
-
-
-def _is_foreign(value: Any) -> bool:
-    module = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None) or ""
-    return module.split(".")[0] in _FOREIGN or (isinstance(value, type) and library_of(value) == "builtins")
