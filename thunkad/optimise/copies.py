@@ -12,6 +12,7 @@ from typing import Any
 
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.records import replace
 
 Fold = Callable[[n.Expr], n.Expr]
 _GENERATED = re.compile(r"t\d+(_\d+)?$|.*_bar(_\d+)*$|.*_bar_")
@@ -125,13 +126,23 @@ class _Copies:
             target, value = self.target(s.target, known), self.expression(s.value, known)
             return n.Store(target, value, s.past, line=s.line, site=s.site)
         if hasattr(s.site, "how"):  # the user's own statement: ``x * 1.0`` is new memory there, and stays
-            return walk.map_stmt(s, lambda e: walk.substitute(e, known))
+            new = walk.map_stmt(s, lambda e: walk.substitute(e, known))
+            new.site = _with_operands(s.site, known)
+            return new
         return walk.map_stmt(s, lambda e: self.expression(e, known))
 
     def target(self, e: n.Expr, known: Known) -> n.Expr:
         if type(e) is n.Index:
             return n.Index(self.target(e.value, known), self.expression(e.index, known))
         return e
+
+
+def _with_operands(site: Any, known: Known) -> Any:
+    """A site that names what its statement reads, of which a check of shapes may be made."""
+    if known.keys().isdisjoint(i for a in (*site.args, *(v for _, v in site.kwargs)) for i in walk.names(a)):
+        return site
+    args = tuple(walk.substitute(a, known) for a in site.args)
+    return replace(site, args=args, kwargs=tuple((k, walk.substitute(v, known)) for k, v in site.kwargs))
 
 
 def is_replaced(s: n.Assign) -> bool:
