@@ -244,3 +244,17 @@ def test_one_run_may_draw_random_numbers() -> None:
     np.testing.assert_allclose(ad.hvp(f, (x,), (x,)), want * x)
     np.testing.assert_allclose(ad.jvp(ad.grad(f), (x,), (x,))[1], want * x)
     np.testing.assert_allclose(ad.hessian(f)(x), np.diag(want))
+
+
+def test_products_where_two_names_hold_one_ratio() -> None:
+    def f(a):
+        m = a / a.sum(0)
+        r = np.full(3, 0.1)
+        for _ in range(3):
+            r = m @ r
+        return np.sum(r * r)
+
+    x, v = np.array([[0.3, 1.2, 0.5], [0.9, 0.4, 0.7], [0.2, 0.8, 1.1]]), np.arange(9.0).reshape(3, 3) / 7
+    h = 1e-6
+    expected = (ad.grad(f)(x + h * v) - ad.grad(f)(x - h * v)) / (2 * h)
+    np.testing.assert_allclose(ad.hvp(f, (x,), (v,)), expected, rtol=1e-6, atol=1e-8)

@@ -752,6 +752,21 @@ def f(x):
     d['a'] += x[1]
     d['b'] += x[2] * d['a']
     return d['a'] * d['b']
+=== counter_of_counts | x = A
+from collections import Counter
+class Quantity:
+    def __init__(self, value, units): self.value, self.units = value, dict(units)
+    def __mul__(self, other):
+        units = Counter(self.units)
+        units.update(other.units)
+        return Quantity(self.value * other.value, {k: e for k, e in units.items() if e})
+def f(x):
+    c = Counter({"a": x[0], "b": x[1]})
+    c.update(Counter(a=x[2], q=x[0]))
+    c.update(q=x[1], z=x[2])
+    length = Quantity(x[0], {"m": 1})
+    area = length * length * length
+    return c["a"] * c["b"] + c["q"] * c["z"] + area.value * area.units["m"]
 === counter_of_parity | x = A
 from collections import Counter
 def f(x):

@@ -11,7 +11,7 @@ VIEWS = {
     "asanyarray", "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to",
     "broadcast_arrays", "diagonal", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "flip",
     "fliplr", "flipud", "rot90", "unstack", "array", "astype", "view", "require", "matrix_transpose",
-    "permute_dims", "nan_to_num", "diag", "meshgrid", "zip", "enumerate", "list", "tuple", "dict", "items",
+    "permute_dims", "nan_to_num", "diag", "meshgrid", "zip", "enumerate", "list", "tuple", "dict", "items", "counter",
     "values", "get", "set", "frozenset", "reversed", "sorted", "copy", "deque", "ordered_dict", "default_dict",
     "getitem", "iter", "split_starred", "max", "min",
     "sliding_window_view", "pop", "setdefault", "einsum", "positive", "conjugate", "conj", "matrix_power", "trim_zeros",
@@ -24,7 +24,7 @@ SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
 HAND_ON = frozenset(
     ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "deque",
      "ordered_dict", "default_dict", "items", "values", "get", "iter", "split_starred", "broadcast_arrays", "split",
-     "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid")
+     "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid", "counter")
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,6 +23,16 @@ def remade(x: Any, items: Iterable[Any]) -> Any:
     if type(x) is deque:
         return deque(items, x.maxlen)
     return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+
+
+def counter(mapping: Any) -> Any:
+    """A :class:`collections.Counter` with these counts."""
+    return Counter(mapping)
+
+
+def counted(items: Any) -> Any:
+    """How often each of some keys is there."""
+    return Counter(items)
 
 
 def ordered_dict(mapping: Any) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Mapping
 
-from thunkad.rules.library import alternative, frule, rrule
+from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.runtime.arrays import is_zero
-from thunkad.runtime.containers import default_dict, ordered_dict
+from thunkad.runtime.containers import counted, counter, default_dict, ordered_dict
 from thunkad.runtime.elements import default_dot, dict_bar, initial_bar
 from thunkad.tangents import NoTangent, thunk
 
@@ -24,6 +25,22 @@ def with_default(factory=None, given=(), /, **named):
     return default_dict({**dict(given), **named}, factory)
 
 
+@alternative(Counter)
+def counts(given=None, /, **named):
+    made = counter(dict(given)) if isinstance(given, Mapping) else counted(() if given is None else given)
+    for key, count in named.items():
+        made[key] = count + made.get(key, 0)
+    return made
+
+
+@alternative(Counter.update)
+def update(self, given=None, /, **named):
+    for key, count in ({} if given is None else given if isinstance(given, Mapping) else counted(given)).items():
+        self[key] = count + self.get(key, 0)
+    for key, count in named.items():
+        self[key] = count + self.get(key, 0)
+
+
 @alternative(Counter.most_common)
 def most_common(self, n=None):
     pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
@@ -35,19 +52,26 @@ def total(self):
     return sum(self.values())
 
 
-@rrule(ordered_dict)
-def _(mapping):
-    y = ordered_dict(mapping)
+def copied(make):
+    """The rules of a dict of another class with the same items."""
 
-    def pullback(y_bar):
-        return (thunk(lambda: dict_bar(y_bar, mapping)),)
+    @rrule(make)
+    def _(mapping):
+        y = make(mapping)
 
-    return y, pullback
+        def pullback(y_bar):
+            return (thunk(lambda: dict_bar(y_bar, mapping)),)
+
+        return y, pullback
+
+    @frule(make)
+    def _(mapping, *, mapping_dot):
+        return make(mapping), mapping_dot if is_zero(mapping_dot) else dict(mapping_dot)
 
 
-@frule(ordered_dict)
-def _(mapping, *, mapping_dot):
-    return ordered_dict(mapping), mapping_dot if is_zero(mapping_dot) else dict(mapping_dot)
+copied(ordered_dict)
+copied(counter)
+non_differentiable(counted)
 
 
 @rrule(default_dict)
