@@ -6,7 +6,7 @@ import numpy as np
 from mutation_arrays import A, S, V, X
 
 #: What is refused, with a rewrite in the message.
-REFUSED = {"zip_and_replace"}
+REFUSED: set[str] = set()
 PROGRAMS: dict[str, tuple[str, tuple]] = {}
 
 
@@ -135,6 +135,20 @@ def f(x):
     box.d = {'x': x}
     box.d |= {'x': x * 2}
     return np.sum(box.d['x'] * x)
+''')
+p("list_of_the_users_class", (X,), '''
+class Trace(list):
+    def total(self):
+        return sum(v * v for v in self)
+    def add(self, v):
+        self.append(v)
+def f(x):
+    t, u = Trace(), Trace([x[0] * x[1]])
+    for v in x:
+        t.add(v * v)
+    t.append(np.sum(x))
+    u.append(t.pop(0))
+    return t.total() * t[0] * u.total() + len(t)
 ''')
 lines("dict_update_starred", "kw = {'y': x * b, 'n': b * b}; d = {'x': x}; d.update({'x': x}, z=kw['y'], **kw); d['z'][0] = 2.0",
       "np.sum(d['x'] * d['y']) * d['n'] + kw['n']", (X, 0.7), "x, b")

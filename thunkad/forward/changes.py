@@ -262,7 +262,8 @@ class Changes:
             if taken is not None:
                 push.densely(taken)
             return True
-        if isinstance(kind, Instance) and not e.func.name.startswith("__") and not issubclass(kind.cls, set):
+        container = isinstance(kind, Instance) and issubclass(kind.cls, (set, list, dict))
+        if isinstance(kind, Instance) and not name.startswith("__") and not container:
             return False
         call = self.of_unknown(root, name, e.args, e.kwargs)
         result = target or push.names.new("_")
