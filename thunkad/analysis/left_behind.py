@@ -99,7 +99,7 @@ class _Noting:
 
     def effect(self, fn: Any, *args: n.Expr, where: n.Expr | None = None) -> n.Stmt:
         if where is not None:
-            constant = self.varied.isdisjoint(walk.names(args[-1]))
+            constant = self.varied.isdisjoint(x for e in args for x in walk.names(e))
             args = *args, n.Const(self.label(where)), *((n.Const(True),) if constant else ())
         made = n.Effect(n.Call(n.Ref(fn.__name__, fn), args), line=self.line)
         kinds = tuple(map(self.resolved.kind, args))
