@@ -20,6 +20,8 @@ REFUSED = {
     "memo_of_a_class_by_super": ("memo", "class B:\n memo = {}\nclass C(B):\n def sq(self, x):\n  if x not in super().memo: super().memo[x] = x * x\n  return super().memo[x]\nc = C()\ndef f(x): return c.sq(x) * x"),
     "memo_in_a_default_object": ("memo", "from dataclasses import dataclass\nclass Memo: x = v = None\n@dataclass\nclass D:\n a: float\n memo: Memo = Memo()\n def sq(self):\n  if self.memo.x != self.a:\n   self.memo.x = self.a\n   self.memo.v = self.a * self.a\n  return self.memo.v\nD.__hash__ = None\ndef f(x): return D(x).sq() * x"),
     "one_dictionary_in_two_objects": ("a.v", "class P: pass\na, b = P(), P()\nb.__dict__ = a.__dict__\ndef f(x):\n a.v = x * x\n return b.v * x"),
+    "object_and_its_dictionary": ("s.v", "class S: pass\ns = S()\nD = s.__dict__\ndef f(x):\n s.v = x * x\n return D['v'] * x"),
+    "array_and_memoryview": ("A", "A = np.zeros(3)\nM = memoryview(A)\ndef f(x):\n A[1] = x * x\n return M[1] * x"),
     "variables_as_a_dict": ("D", "D, K = globals(), 1.0\ndef f(x):\n D['K'] = x * x\n return K * x"),
     "variable_and_dict": ("K", "D, K = globals(), 1.0\ndef f(x):\n global K\n K = x * x\n return D['K'] * x"),
 }  # fmt: skip

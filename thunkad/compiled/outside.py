@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -29,6 +30,13 @@ def objects_at(spots: Iterable[Spot]) -> tuple[Any, ...]:
     """The lists, dicts, arrays and objects where these are, and those that variables hold."""
     found = (s.held.held() if is_variable(s.held) else s.held for s in spots if s.where == "object")
     return tuple(x for x in found if x is not None and not isinstance(x, _CODE))
+
+
+def in_disguise(objects: tuple[Any, ...]) -> bool:
+    """Whether the memory of one of these is that of another one in a form that derivatives don't follow."""
+    fields = {id(getattr(x, "__dict__", None)) for x in objects if getattr(x, "__dict__", None) is not x}
+    buffers = (memoryview, bytearray, array.array)
+    return any(id(x) in fields for x in objects if isinstance(x, dict)) or any(isinstance(x, buffers) for x in objects)
 
 
 def is_variable(held: Any) -> bool:
@@ -103,6 +111,9 @@ class Outside:
             touched = Memory(spot, False)
             met = [s for s in self.all.reads if spot.meets(s) or touched.meets(Memory(s, True))]
             refused.objects = (*self.written(), *objects_at(met))
+            if in_disguise(refused.objects):
+                refused.objects = ()
+                raise refused
             if self.caution is None:
                 raise refused
             self.caution.refuse(refused)
