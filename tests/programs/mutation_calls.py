@@ -143,3 +143,11 @@ boxes("context_object", "b = Acc();\n    for k in range(4): b += y[k]", "b.total
 boxes("static_and_class_methods", "b = P.make(s); P.bump(b, y[0])", "b.x ** 2",
       "class P:\n    def __init__(self, x):\n        self.x = x\n    @classmethod\n    def make(cls, x):\n        return cls(x * 2)\n    @staticmethod\n    def bump(b, v):\n        b.x *= v\n")  # fmt: skip
 boxes("simple_namespace", "b = SimpleNamespace(x=s, y=y); b.x = b.x * 2; b.y *= s", "b.x * np.sum(b.y)", "from types import SimpleNamespace")
+
+
+p("found_late_and_changed", (X,), """
+def f(x):
+    y = {'g': lambda v: v * 1.0}['g'](x)
+    y[0] = 5.0 * y[1]
+    return np.sum(y * y) + np.sum(x * x)
+""")

@@ -44,12 +44,14 @@ from thunkad.runtime.dots import (
     tangent_buffer,
     view_like,
 )
+from thunkad.runtime.shadows import shares
 from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import Tangent
 
 SPREAD, ITEM_DOTS = n.Ref("spread", spread), n.Ref("item_dots", item_dots)
 SPREAD_NAMED = n.Ref("spread_named", spread_named)
 CHANGEABLE = n.Ref("changeable", changeable)
+SHARES = n.Ref("shares", shares)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 FIELD_DOT = n.Ref("field_dot", field_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
@@ -385,6 +387,16 @@ class Calls:
         found = self.push.dot(value)
         return n.Call(SPREAD_NAMED, (found, value)) if key is None else found
 
+    def shared_with(self, target: str, site: Site) -> tuple[n.Expr, ...]:
+        """Whether ``target``, which a call gives, shares memory with its operands, and the tangents of these."""
+        push = self.push
+        given = [a for a in site.args if type(a) is n.Name and a.id in push.moving and not push.is_scalar(a.id)]
+        if not given:
+            return ()
+        view = n.Name(push.names.new(f"{target}_is_view"))
+        push.emit(n.Assign(view.id, n.Call(SHARES, (n.Name(target), *given))))
+        return view, *map(push.dot, given)
+
     def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:
         """``target, target_dot = call``, where the tangent may be a structural zero."""
         push = self.push
@@ -395,7 +407,7 @@ class Calls:
         push.densely(target)
         if site.how == "dynamic" and push.memory.is_mutated(target) and not push.is_number(target):
             dot = n.Name(push.dot_name(target))
-            push.tangent(target, n.Call(CHANGEABLE, (dot, n.Name(target))), fresh=True)
+            push.tangent(target, n.Call(CHANGEABLE, (dot, n.Name(target), *self.shared_with(target, site))), fresh=True)
         viewed = self.viewed(target, site)
         if viewed is not None:
             call = n.Call(VIEW_LIKE, (n.Name(push.dot_name(target)), n.Name(target), viewed, push.dot(viewed)))

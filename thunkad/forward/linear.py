@@ -106,7 +106,11 @@ class HalvedCalls(Calls):
         if target in push.moving:
             push.densely(target)
             if push.memory.is_mutated(target) and not push.is_scalar(target):
-                push.tangent(target, n.Call(CHANGEABLE, (n.Name(name), n.Name(target))), fresh=True)
+                push.tangent(
+                    target,
+                    n.Call(CHANGEABLE, (n.Name(name), n.Name(target), *self.shared_with(target, site))),
+                    fresh=True,
+                )
 
     def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:
         """A rule that is called as it stands: its tangent costs one more run of the operation."""

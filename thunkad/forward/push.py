@@ -322,7 +322,8 @@ class Push:
         self.emit(n.Unpack(targets, n.Call(SPREAD, (dot, source)), site=TANGENT))
         for t in s.targets if site is not None and site.how == "dynamic" and not still else ():
             if t in self.moving and self.memory.is_mutated(t) and not self.is_number(t):
-                self.tangent(t, n.Call(CHANGEABLE, (n.Name(self.dot_name(t)), n.Name(t))), fresh=True)
+                shared = self.calls.shared_with(t, site)
+                self.tangent(t, n.Call(CHANGEABLE, (n.Name(self.dot_name(t)), n.Name(t), *shared)), fresh=True)
 
     def with_(self, s: n.With) -> None:
         if s.target in self.moving:

@@ -24,7 +24,7 @@ from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, Defau
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
 from thunkad.runtime.sets import dots_of_keys, dots_of_set
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.shadows import fields_of, shares
 from thunkad.runtime.walks import Left, complete
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
 
@@ -242,9 +242,14 @@ def _of_partial(x_dot: Any, x: functools.partial[Any], inner: Callable[[Any, Any
     }
 
 
-def changeable(x_dot: Any, x: Any) -> Any:
-    """A tangent of ``x`` that can be changed in place as ``x`` is."""
-    return tangent_buffer(x_dot, x) if isinstance(x_dot, AbstractZero) else x_dot
+def changeable(x_dot: Any, x: Any, view: bool = True, *given: Any) -> Any:
+    """A tangent of ``x`` that can be changed in place as ``x`` is.
+
+    ``view``: whether ``x`` shares memory with what it was made of; if not, neither do the tangents (``given``).
+    """
+    if isinstance(x_dot, AbstractZero) or (not view and isinstance(x_dot, np.ndarray) and shares(x_dot, *given)):
+        return tangent_buffer(x_dot, x)
+    return x_dot
 
 
 def has_fields(x: Any) -> bool:
