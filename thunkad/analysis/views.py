@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from thunkad.ir import nodes as n
+
 #: Functions whose result may be a view of, or hold, what they are given.
 VIEWS = {
     "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "asarray",
@@ -30,6 +32,7 @@ HAND_ON = frozenset(
 
 def is_fold(fn: Any) -> bool:
     """Whether ``fn`` adds up or multiplies: of nothing it returns the start itself."""
+    fn = fn.value if type(fn) is n.Ref else fn
     return fn is sum or fn is math.prod
 
 
