@@ -26,6 +26,8 @@ PROGRAMS = {
     "found_late": ("class S: v = 1.0\nSTATE = s = S()\ndef put(y): s.v = y * y\ndef get(y): return s.v * y\nfs = [put, get]\ndef f(x):\n fs[0](x)\n return fs[1](x)", False),
     "two_names": ("class S: v = 1.0\nclass T: pass\nSTATE = t = T()\nt.s = s = S()\ndef put(y): s.v = y * y\ndef f(x):\n put(x)\n return t.s.v * x", False),
     "one_list_in_two_objects": ("class P: pass\na, b = P(), P()\na.d = b.d = STATE = [0.0]\ndef g(a, x): a.d[0] = x * x\ndef f(x):\n g(a, x)\n return b.d[0] * x", False),
+    "name_and_list": ("class S: v = 1.0\nSTATE = objs = [S(), S()]\na = objs[0]\ndef f(x):\n a.v = x * x\n return objs[0].v * x", False),
+    "name_and_loop": ("class S:\n v = 1.0\n def mul(self, y): self.v *= y; return self.v\nSTATE = objs = [S(), S()]\na = objs[0]\ndef f(x):\n for o in objs: o.mul(x)\n return a.v", True),
     "array_and_view": ("STATE = A = np.zeros((2, 2))\nL = {'b': A.ravel()[1:]}\ndef f(x):\n A[0, 1] = x * x\n return L['b'][0] * x", False),
     "restored": ("import contextlib\nclass C: scale = 1.0\nSTATE = c = C()\n@contextlib.contextmanager\ndef scaled(v):\n old = c.scale\n c.scale = v\n try: yield\n finally: c.scale = old\ndef f(x):\n with scaled(x * x): y = x * c.scale\n return y + x * c.scale", False),
     "captured": ("def make():\n class S: v, log = 1.0, ()\n s = S()\n def f(x):\n  s.v = s.v * x\n  return s.v * x\n return s, f\nSTATE, f = make()", True),
@@ -72,6 +74,12 @@ def test_derivatives_flow_through_the_object(name: str, mode: str) -> None:
         assert numbers(state) == numbers(left)
         told = [w for w in caught if w.category is ad.KeptValueWarning]
         assert bool(told) == (PROGRAMS[name][1] and count > 0) and len(told) == len(caught)
+
+
+def test_pullbacks_flow_through_an_object_that_is_found_late() -> None:
+    f, _ = build("name_and_loop")
+    _, pullback = ad.vjp(f, POINT)
+    assert pullback(2.0)[0] == 2.0 and pullback(1.0)[0] == 1.0
 
 
 @pytest.mark.parametrize("name", ["layers_in_a_list", "parameters_in_a_dict", "in_place", "history"])

@@ -83,12 +83,17 @@ class Memory:
             self.entries.add(_entry(value))
             with contextlib.suppress(NameError):
                 value = value.read()
+        values: list[Any] = [value]
         for k, name in enumerate(spot.path):
+            owners = [x for value in values for x in (value, *items_within(value))]
             if reads or k + 1 == len(spot.path):
-                self.entries.add((_dictionary(value), name))
-            value = attribute(value, name)
-        if spot.itself:
-            return
+                self.entries.update((_dictionary(x), name) for x in owners)
+            values = [attribute(x, name) for x in owners]
+        for value in () if spot.itself else values:
+            self.hold(value, reads)
+
+    def hold(self, value: Any, reads: bool) -> None:
+        """Note ``value``, and what it holds."""
         for part in within(value, reads):
             if isinstance(part, np.ndarray):
                 self.arrays.append(part)
@@ -126,6 +131,11 @@ def attribute(value: Any, name: str) -> Any:
         return vars(value).get(name)
     found = fields_of(value).get(name, _NOTHING)
     return inspect.getattr_static(value, name, None) if found is _NOTHING else found
+
+
+def items_within(value: Any) -> Iterator[Any]:
+    """The items of a container, and theirs: an attribute of what was taken from it is one of these."""
+    return (x for x in within(value, False) if x is not value)
 
 
 def within(value: Any, deeply: bool) -> Iterator[Any]:

@@ -49,7 +49,8 @@ def built(fn: Any, key: Key, world_of: Callable[[], World]) -> Specialization:
             pass
         raise
     world = made.world
-    if world.is_dynamic and world.keeps and world.began_with is not None and key.places is None:
+    late = world.is_dynamic or world.outside.undecided
+    if late and world.keeps and world.began_with is not None and key.places is None:
         objects = found_changing(*world.began_with, world.keeping.may_change)
         if objects and can_be(objects):
             try:

@@ -74,10 +74,12 @@ class Outside:
         self.known: dict[Any, Traffic] = {}
         self.follows: bool = early is not None and early.follows  # what functions share leads to what it is about
         self.caution: Caution | None = None if early is None else early.caution
+        self.undecided = False  # whether a function of those that are differentiated calls what is found at run time
 
     def note(self, resolved: Resolved, wanted: tuple[str, ...]) -> None:
         """``resolved`` is differentiated for ``wanted``."""
         found = self.of(resolved, frozenset(wanted))
+        self.undecided |= any(site.how == "dynamic" and not site.infix for site in resolved.sites.values())
         for cls in found.variables:
             cls.differentiated = True
         for spot, (_, place) in found.overwrites.items():
