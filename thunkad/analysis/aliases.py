@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.apart import is_total
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.same_objects import one_object
 from thunkad.analysis.sites import Resolved, Site
@@ -339,7 +340,8 @@ class _Finder:
         if site is not None and site.how == "constant" and t is not n.Call:
             return []
         if t is n.Inplace:  # a list or a dict takes in what is on the right; an array takes a copy of it
-            return self.memory(e.left if isinstance(self.resolved.kind(e.left), Num) else e)
+            number = isinstance(self.resolved.kind(e.left), Num) or is_total(self.resolved, e.left)
+            return self.memory(e.left if number else e)
         if t is n.Unary and site is not None and site.how != "rule":
             return self.memory(e)  # a method of a class of the user's
         if t in (n.Const, n.Ref, n.Global, n.Compare, n.Unary, n.Slice):

@@ -1,4 +1,4 @@
-"""Lists that only one name leads to: what is put into them changes nothing else."""
+"""Names of which is seen that they take nothing in that others hold: lists that only they lead to, and totals."""
 
 from __future__ import annotations
 
@@ -59,3 +59,24 @@ def _takes_items(e: n.Call, site: Site | None) -> bool:
     library = site.how == "rule" and site.entry is not None and site.entry.layer == "library"
     name = getattr(site.callee, "__name__", "")
     return library and (name not in VIEWS or name in _OF_ITEMS)
+
+
+def is_total(resolved: Resolved, x: n.Expr) -> bool:
+    """Whether ``x`` starts as a number and is only added to: ``total += term`` puts no term into it."""
+    values: dict[str, list[n.Expr]] | None = resolved.cache.get("values")
+    if values is None:
+        values = resolved.cache["values"] = {}
+        for s in walk.statements(resolved.function.body):
+            for w in walk.writes(s):
+                values.setdefault(w, []).append(s.value if type(s) is n.Assign else n.Const(None))
+    left, seen = [x], set()
+    while left:
+        e = left.pop()
+        if type(e) is n.Inplace:
+            left.append(e.left)
+        elif type(e) is n.Name and e.id in values:
+            left += () if e.id in seen else values[e.id]
+            seen.add(e.id)
+        elif type(e) is not n.Const or type(e.value) not in (int, float, complex):
+            return False
+    return True
