@@ -39,7 +39,7 @@ def test_every_function_has_a_sample():
 
 #: What is tested by programs, for it writes, takes functions or is there for containers only; and what NumPy warns of.
 WITHOUT = {
-    "functools.update_wrapper","_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "np.vectorize", "set", "frozenset",
+    "functools.update_wrapper", "contextlib.contextmanager", "_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "np.vectorize", "set", "frozenset",
            "functools.cache", "functools.lru_cache",
            *(f"{owner}.{name}" for owner in ("set", "frozenset")
              for name in ("union", "intersection", "difference", "symmetric_difference", "copy")),

@@ -15,7 +15,7 @@ from thunkad.analysis.sites import Site
 from thunkad.analysis.spans import LIVE, counts
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import PY_INT, UNKNOWN, is_sequence
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, Mapping, is_sequence
 from thunkad.records import record
 
 
@@ -115,6 +115,8 @@ def live_iteration(
 
 def _by_index(forward: Any, s: n.For, site: Site) -> bool:
     """Whether the items of all that is differentiated are had by their number; such a loop makes no list."""
+    if site.callee is dict.items:  # the values by their keys
+        return isinstance(forward.resolved.kind(site.args[0]), Mapping)
     if not counts(site) or s.target in forward.mutation.shadowed:
         return False
     return all(
