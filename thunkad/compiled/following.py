@@ -13,6 +13,7 @@ from typing import Any
 
 from thunkad.analysis.outside_spots import within
 from thunkad.compiled.build import Key, Specialization, build
+from thunkad.compiled.dynamic import is_nested
 from thunkad.compiled.outside import Caution, OutlivesError
 from thunkad.compiled.variables import found_changing
 from thunkad.compiled.world import World
@@ -49,7 +50,7 @@ def built(fn: Any, key: Key, world_of: Callable[[], World]) -> Specialization:
             pass
         raise
     world = made.world
-    late = world.is_dynamic or world.outside.undecided
+    late = (world.is_dynamic or world.outside.undecided) and not takes_derivatives(world)
     if late and world.keeps and world.began_with is not None and key.places is None:
         objects = found_changing(*world.began_with, world.keeping.may_change)
         if objects and can_be(objects):
@@ -58,6 +59,11 @@ def built(fn: Any, key: Key, world_of: Callable[[], World]) -> Specialization:
             except ThunkadError:
                 pass  # it can't be followed: what is left there is warned of
     return made
+
+
+def takes_derivatives(world: World) -> bool:
+    """Whether the program takes derivatives itself: those run functions anew, without what others share."""
+    return any(is_nested(question.fn) for record in world.records for question in record)
 
 
 def can_be(objects: tuple[Any, ...]) -> bool:
