@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.activity import is_table, varied_names
+from thunkad.analysis.activity import is_outside, is_table, varied_names
 from thunkad.analysis.aliases import has_memory, makes_view
 from thunkad.analysis.outside_spots import Memory, Spot, attribute
 from thunkad.analysis.shared_attributes import imported_module
@@ -50,6 +50,7 @@ class Traffic:
 
     writes: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
     overwrites: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
+    settings: dict[str, Place] = field(default_factory=dict)  # attributes of classes and functions, set to what varies
     reads: dict[Spot, tuple[Any, Place]] = field(default_factory=dict)
     returns: set[Spot] = field(default_factory=set)
     variables: set[Any] = field(default_factory=set)  # classes of shared variables that are assigned such values
@@ -362,6 +363,8 @@ class _Scan:
             self.read(s.value)
             target = s.target if type(s.target) is n.Attr else s.target.value
             self.write(target, s.value, itself=t is n.Store and type(s.target) is n.Attr)
+            if is_outside(self.resolved, s) and self.is_varied(s.value):
+                self.found.settings.setdefault(s.target.name, self.here()[1])  # type: ignore[union-attr]
             if t is n.Update:
                 self.update(s.target)
         elif t is n.Append:
@@ -414,6 +417,7 @@ class _Scan:
 
     def inner_traffic(self, site: Site) -> None:
         summary, places = self.summary(site)
+        self.found.settings.update(summary.settings)
         for mine, theirs in ((self.found.reads, summary.reads), (self.found.writes, summary.writes)):
             for spot, there in theirs.items():
                 for found in self.mapped(spot, places):

@@ -14,6 +14,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivation import Derivation
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
+from thunkad.runtime.attributes import SHARED_HINT
 from thunkad.runtime.variables import Variable
 from thunkad.source.names import lookup
 
@@ -82,6 +83,9 @@ class Outside:
         self.undecided |= any(site.how == "dynamic" and not site.infix for site in resolved.sites.values())
         for cls in found.variables:
             cls.differentiated = True
+        for name, place in found.settings.items():
+            what = f"setting .{name} of a class, module or function to a value that is differentiated"
+            raise UnsupportedSyntaxError(f"{what} is not supported", place, SHARED_HINT)
         for spot, (_, place) in found.overwrites.items():
             if spot.where == "object":
                 raise UnsupportedSyntaxError(
