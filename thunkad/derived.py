@@ -127,7 +127,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     ``f`` runs once, here; the function reads what that run left behind and may be called any number of times.  For code
     whose tangents can't be told apart from its values (see the page on forward mode) each call runs ``f`` once more.
     """
-    primals = tuple(map(snapshot, primals))  # the map stays at the point that it was made at
+    primals = snapshot(primals)  # the map stays at the point that it was made at
     value, push = linear.linearize(f, primals)
     setattr(push, MAP, (f, primals))
     return value, push

@@ -329,7 +329,6 @@ REFUSED = {
     "attribute of a class": ("K.c = x * x\nreturn K.c", "K.c outlives the call"),
     "attribute of the class of an object": ("o = K()\no.__class__.c = x * x\nreturn o.c", "setting .c of a class"),
     "attribute of a type": ("o = K()\ntype(o).c = x * x\nreturn o.c", "setting .c of a class"),
-    "attribute of a class in a method": ("o = K()\no.put(x)\nreturn o.c * x", "setting .c of a class"),
     "attribute of a function": ("g.last = x * x\nreturn g.last", "g.last outlives the call"),
     "attribute of a module": ("np.last = x * x\nreturn np.last", "setting .last of a class, module or function"),
     "attribute in place": ("K.c += x * x\nreturn K.c", "K.c outlives the call"),
@@ -344,9 +343,6 @@ CLASSES = """
 from collections import namedtuple
 class K:
     c = 1.0
-    @classmethod
-    def put(cls, c):
-        cls.c = c
 def g():
     pass
 class S:

@@ -83,9 +83,6 @@ class Outside:
         self.undecided |= any(site.how == "dynamic" and not site.infix for site in resolved.sites.values())
         for cls in found.variables:
             cls.differentiated = True
-        for name, place in found.settings.items():
-            what = f"setting .{name} of a class, module or function to a value that is differentiated"
-            raise UnsupportedSyntaxError(f"{what} is not supported", place, SHARED_HINT)
         for spot, (_, place) in found.overwrites.items():
             if spot.where == "object":
                 raise UnsupportedSyntaxError(
@@ -93,6 +90,13 @@ class Outside:
                     place,
                     "make a new array instead, or pass the parameter as an argument",
                 )
+        self.meet(resolved, found)
+        for name, place in found.settings.items():
+            what = f"setting .{name} of a class, module or function to a value that is differentiated"
+            raise UnsupportedSyntaxError(f"{what} is not supported", place, SHARED_HINT)
+
+    def meet(self, resolved: Resolved, found: Traffic) -> None:
+        """Add what ``resolved`` writes and reads, and refuse it if that meets."""
         for spot, there in found.writes.items():
             if spot.where != "parameter":
                 self.all.writes.setdefault(spot, there)

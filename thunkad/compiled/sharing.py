@@ -27,15 +27,18 @@ Met = tuple[int, Spot, Spot, bool]  # an argument, a spot in it and one outside,
 def sharing_check(resolved: Resolved, wanted: tuple[str, ...], outside: Outside) -> Check | None:
     """What refuses such arguments of ``resolved``, differentiated for ``wanted``; None where there can't be any."""
     pairs = changed_pairs(resolved, wanted)
+    several = changed_several(resolved, wanted)
     places = {p.name: k for k, p in enumerate(resolved.function.params)}
     met = list(meetings(outside.of(resolved, frozenset(wanted)), places))
-    if not pairs and not met:
+    if not pairs and not several and not met:
         return None
 
     def check(values: tuple[Any, ...]) -> None:
-        for j, k in pairs:
-            if overlap(values[j], values[k]):
-                refuse_sharing()
+        given = [(values[j], values[k]) for j, k in pairs]
+        for k in several:
+            given += itertools.combinations(values[k].values() if isinstance(values[k], dict) else values[k], 2)
+        if any(overlap(x, y) for x, y in given):
+            refuse_sharing()
         for k, own, other, read in met:
             given = Memory(replace(own, where="object", held=values[k]), read)
             if given.meets(Memory(other, not read)):
@@ -68,6 +71,15 @@ def changed_pairs(resolved: Resolved, wanted: tuple[str, ...]) -> tuple[tuple[in
     pairs = [pair for pair in pairs if any(aliases.is_mutated(names[k]) for k in pair)]
     varied = varied_names(resolved, wanted) if pairs else frozenset()
     return tuple(pair for pair in pairs if any(names[k] in varied and aliases.is_mutated(names[k]) for k in pair))
+
+
+def changed_several(resolved: Resolved, wanted: tuple[str, ...]) -> tuple[int, ...]:
+    """Parameters, by place, that stand for several arguments into which differentiated values are put."""
+    several = [(k, p.name) for k, p in enumerate(resolved.function.params) if p.kind.startswith("var_")]
+    if not several:
+        return ()
+    aliases, varied = aliases_of(resolved), varied_names(resolved, wanted)
+    return tuple(k for k, name in several if name in varied and aliases.is_mutated(name))
 
 
 def meetings(traffic: Traffic, places: dict[str, int]) -> list[Met]:
