@@ -21,7 +21,7 @@ from thunkad.derived import (
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.runtime.replays import handed_over
 from thunkad.runtime.shadows import keep
-from thunkad.runtime.watching import Watch, WatchCopies, refuse_shared, separate, watch_copies, watch_shared
+from thunkad.runtime.watching import Watch, WatchCopies, refuse_shared, refuse_shared_in, separate, watch_copies, watch_shared
 from thunkad.tangents import NoTangent
 
 
@@ -123,6 +123,7 @@ non_differentiable(
     watch_copies,
     watch_shared,
     refuse_shared,
+    refuse_shared_in,
     handed_over,
     Surroundings,
     Surroundings.check,

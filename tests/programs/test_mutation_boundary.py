@@ -84,6 +84,19 @@ def test_two_arguments_of_one_memory_are_refused() -> None:
     ad.grad(both_written, argnums=(0, 1))(x, x.copy())
 
 
+def several_written(*args):
+    return both_written(*args)
+
+
+def test_so_are_those_of_star_args_and_of_linear_maps() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    for f in (both_written, several_written):
+        for take in (ad.hessian(f), ad.grad(f), ad.jacobian(f), lambda *a, f=f: ad.linearize(f, *a)):
+            with pytest.raises(ad.ArgumentError, match="share memory"):
+                take(x, x)
+            take(x, x.copy())
+
+
 class Held:
     pass
 

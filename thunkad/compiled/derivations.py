@@ -80,7 +80,8 @@ class Derivations:
         refuse_surrogates(self.world)
         written = self.changed(d, kinds)
         apart = self.surely_written(d, kinds, demand) if len(written) > 0 else frozenset()
-        return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed, written, apart)
+        several = frozenset(name for name, place in d.picks if place is not None)
+        return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed, written, apart, several)
 
     def changed(self, d: Derivation, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
         """The parameters that the target seems to change in place, so that others may see it."""

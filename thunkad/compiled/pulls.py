@@ -14,12 +14,13 @@ from thunkad.kinds.lattice import Kind, Num
 from thunkad.records import field, record
 from thunkad.runtime.shadows import Shadows, then
 from thunkad.runtime.structures import structure
-from thunkad.runtime.watching import Watch, refuse_shared, separate, watch_copies, watch_shared
+from thunkad.runtime.watching import Watch, refuse_shared, refuse_shared_in, separate, watch_copies, watch_shared
 from thunkad.tangents import ZERO
 
 ZERO_REF = n.Ref("ZERO", ZERO)
 SHADOWS, THEN, STRUCTURE = n.Ref("Shadows", Shadows), n.Ref("then", then), n.Ref("structure", structure)
 REFUSE_SHARED, WATCH_SHARED = n.Ref("refuse_shared", refuse_shared), n.Ref("watch_shared", watch_shared)
+SHARED_IN = n.Ref("refuse_shared_in", refuse_shared_in)
 WATCH, SEPARATE, WATCH_COPIES = n.Ref("Watch", Watch), n.Ref("separate", separate), n.Ref("watch_copies", watch_copies)
 
 
@@ -42,11 +43,13 @@ class PullBody:
 def pull_body(
     pair: Any, params: tuple[str, ...], kinds: dict[str, Kind], demand: tuple[str, ...], names: Names,
     seed: Callable[[n.Name], n.Expr], written: tuple[str, ...] = (), apart: frozenset[str] = frozenset(),
+    several: frozenset[str] = frozenset(),
 ) -> PullBody:  # fmt: skip
     """Run the forward half of ``pair`` and its reverse half, with a seed that may depend on the value.
 
     The cotangents of parameters that are changed in place (``written``: so that others may see it) are in the shadows
-    that the reverse half is given.  ``apart``: those that must share no memory with others.
+    that the reverse half is given.  ``apart``: those that must share no memory with others; ``several``: those that
+    stand for several arguments.
     """
     value, saved, shadows = n.Name(names.new("value")), names.new("saved"), n.Name(names.new("shadows"))
     out: list[n.Stmt] = []
@@ -61,6 +64,7 @@ def pull_body(
         others = tuple(n.Name(q) for q in params if has_memory(kinds[q]) and q != p)
         if others:
             out.append(n.Effect(n.Call(REFUSE_SHARED, (n.Name(p), *others)), site=EFFECT))
+    out += [n.Effect(n.Call(SHARED_IN, (n.Name(p),)), site=EFFECT) for p in written if p in several]
     watched: Sequence[str] = ()
     if written and any(own[q].id != q for q in params):
         watched = [p for p in params if has_memory(kinds[p])]

@@ -18,7 +18,7 @@ from thunkad.compiled.outside import Outside
 from thunkad.errors import ArgumentError
 from thunkad.ir import nodes as n
 from thunkad.records import replace
-from thunkad.runtime.watching import overlap, refuse_sharing
+from thunkad.runtime.watching import refuse_shared, refuse_shared_in
 
 Check = Callable[[tuple[Any, ...]], None]
 Met = tuple[int, Spot, Spot, bool]  # an argument, a spot in it and one outside, and whether the argument is read
@@ -34,11 +34,10 @@ def sharing_check(resolved: Resolved, wanted: tuple[str, ...], outside: Outside)
         return None
 
     def check(values: tuple[Any, ...]) -> None:
-        given = [(values[j], values[k]) for j, k in pairs]
+        for j, k in pairs:
+            refuse_shared(values[j], values[k])
         for k in several:
-            given += itertools.combinations(values[k].values() if isinstance(values[k], dict) else values[k], 2)
-        if any(overlap(x, y) for x, y in given):
-            refuse_sharing()
+            refuse_shared_in(values[k])
         for k, own, other, read in met:
             given = Memory(replace(own, where="object", held=values[k]), read)
             if given.meets(Memory(other, not read)):

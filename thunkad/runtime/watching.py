@@ -104,6 +104,12 @@ def refuse_shared(x: Any, *others: Any) -> None:
         refuse_sharing()
 
 
+def refuse_shared_in(several: Any) -> None:
+    """The same for what is in a ``*args`` or ``**kwargs``."""
+    for x, y in itertools.combinations(several.values() if isinstance(several, dict) else several, 2):
+        refuse_shared(x, y)
+
+
 def watch_shared(*given: Any) -> WatchCopies:
     """A watch over arguments of which none was copied, where two of them share memory."""
     shared = any(overlap(x, y) for x, y in itertools.combinations(given, 2))
