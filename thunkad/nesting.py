@@ -21,7 +21,15 @@ from thunkad.derived import (
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.runtime.replays import handed_over
 from thunkad.runtime.shadows import keep
-from thunkad.runtime.watching import Watch, WatchCopies, refuse_shared, refuse_shared_in, separate, watch_copies, watch_shared
+from thunkad.runtime.watching import (
+    Watch,
+    WatchCopies,
+    refuse_shared,
+    refuse_shared_in,
+    separate,
+    watch_copies,
+    watch_shared,
+)
 from thunkad.tangents import NoTangent
 
 
