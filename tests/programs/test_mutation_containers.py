@@ -13,12 +13,6 @@ def test_containers(name):
     check_program(Program(text, args).build(), args)
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_refused(name):
-    text, args = PROGRAMS[name]
-    with pytest.raises((ad.UnsupportedSyntaxError, ad.NoRuleError, ad.RuleError)):
-        ad.vjp(Program(text, args).build(), *args)
-
 
 DICTS = """
 class Params(dict):
