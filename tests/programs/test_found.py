@@ -303,6 +303,8 @@ for a in [[], [1.0]]:
     start = y * s
     t = sum(a, start)
     t *= x
+    t = math.prod(a[:0], start=start)
+    t[0] = 2.0
     k.append(start)
 return np.sum(k[-1]) + k[2] @ k[4] + np.sum(k[6] * y)
 === sum_of_no_lists_is_its_start | x = A, y = B, s = 0.7

@@ -233,7 +233,9 @@ class CallSites:
             decision = self.context.lookup(fn, list(kinds[: len(args)]))
             terms = [*map(item_of, kinds[:1]), *kinds[1:]]
             if decision.entry is None or decision.entry.layer != "user":
-                if any(is_own_class(k) and has_operators(k.cls) for k in terms):
+                starts = [k for (by, _), k in zip(kwargs, kinds[len(args) :]) if by == "start"]
+                named = any(not isinstance(k, Num) or not k.is_scalar for k in starts)  # it may be the result
+                if named or any(is_own_class(k) and has_operators(k.cls) for k in terms):
                     return self.looked_up(s, FOLDS[fn], args, kwargs, kinds, None)
                 if any(k is UNKNOWN for k in terms) and not self.is_empty(first):
                     return self.dynamic(s, n.Ref(fn.__name__, fn), args, kwargs, kinds, only_reads=True)

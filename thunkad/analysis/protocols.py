@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.constructors import makes_empty
+from thunkad.analysis.drawn_again import drawn_again, goes_on, lazily
 from thunkad.analysis.hidden import TAKEN
 from thunkad.analysis.sites import Context, Site
 from thunkad.analysis.special import Access, attribute_access, own_method
@@ -76,12 +77,6 @@ def by_protocol(
     return replace(function, body=body)
 
 
-def lazily(name: str, call: n.Call) -> n.Call:
-    """``call`` of the built-in function ``name`` as one that makes an object that the compiler knows."""
-    cls = class_of(OF_BUILTINS[name])
-    return n.Call(n.Ref(cls.__name__, cls), call.args, call.kwargs)
-
-
 class _Writer:
     def __init__(
         self, function: n.Function, kind: KindOf, sites: Mapping[int, Site], suspends: bool, context: Context
@@ -91,6 +86,7 @@ class _Writer:
         self.function, self.kind, self.names = function, kind, Names(walk.taken_names(function))
         self.context, self.computed, self.sets = context, context.computed, context.writes_late
         self.found = self.trying = False
+        self.again = drawn_again(function, sites)
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         return [x for s in block for x in self.statement(s)]
@@ -122,7 +118,7 @@ class _Writer:
                 if name == "enumerate" and of_parts and of_parts[0] is not None and not s.iter.kwargs:
                     return self.loop(s, s.iter.args[0], of_parts[0], (*s.iter.args[1:], n.Const(0))[0])
                 if name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args)):
-                    if not self.suspends and s.site is None:
+                    if not self.suspends and s.site is None and not goes_on(self.function, s.iter, self.kind):
                         own = [x for x in s.iter.args if self.may_iterate(x) or self.may_list(x)]
                         *lists, loop = self.listing(s, own, place="iter")
                         return [*lists, walk.map_blocks(loop, self.block)]
@@ -136,6 +132,9 @@ class _Writer:
                         "loop over the object, or make a list of it first: list(...)",
                     )
             return [n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, **where)]
+        if id(s) in self.again and self.is_builtin(s.value.func):
+            self.found = True
+            return [replace(s, value=lazily(self.again[id(s)], s.value))]
         if t is n.Assign and type(s.value) is n.Call and (manager := self.managed(s)) is not None:
             self.found = True
             return [manager]
@@ -224,7 +223,8 @@ class _Writer:
         found: list[n.Expr] = [a.value for a in walk.children(e) if type(a) is n.Star]
         if type(e) is n.Call and e.args:
             name = e.func.id if type(e.func) is n.Global and self.is_builtin(e.func) else ""
-            if name in OF_BUILTINS and self.suspends and any(map(self.may_iterate, e.args)):
+            drawing = self.suspends or (name in OF_BUILTINS and goes_on(self.function, e, self.kind))
+            if name in OF_BUILTINS and drawing and any(map(self.may_iterate, e.args)):
                 self.found = True
                 return [n.Assign(s.target, lazily(name, e), line=s.line, site=s.site)]
             if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name == "extend"):

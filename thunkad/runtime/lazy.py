@@ -8,16 +8,27 @@ from typing import Any
 from thunkad.runtime.iterators import EXHAUSTED, drawn
 
 
-def zipped(*iterables: Any) -> Any:
+def zipped(*iterables: Any, strict: Any = False) -> Any:
     its = [iter(x) for x in iterables]
     while its:
         items = []
         for k in range(len(its)):
             item = drawn(its[k])
             if item is EXHAUSTED:
+                if strict:
+                    check_ends(its, k)
                 return
             items.append(item)
         yield tuple(items)
+
+
+def check_ends(its: list[Any], k: int) -> None:
+    """For ``zip(strict=True)``: raise unless all end; the one of number ``k`` is the first that has."""
+    if k > 0:
+        raise ValueError(f"zip() argument {k + 1} is shorter than argument{' ' if k == 1 else 's 1-'}{k}")
+    for j in range(1, len(its)):
+        if drawn(its[j]) is not EXHAUSTED:
+            raise ValueError(f"zip() argument {j + 1} is longer than argument{' ' if j == 1 else 's 1-'}{j}")
 
 
 def enumerated(iterable: Any, start: Any = 0) -> Any:
@@ -43,6 +54,14 @@ def filtered(function: Any, iterable: Any) -> Any:
     for item in iterable:
         if item if function is None else function(item):
             yield item
+
+
+def backwards(sequence: Any) -> Any:
+    """``reversed`` of a list, a tuple or an array."""
+    k = len(sequence)
+    while k > 0:
+        k = k - 1
+        yield sequence[k]
 
 
 # ---------------------------------------------------------------- itertools
