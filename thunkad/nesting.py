@@ -6,6 +6,7 @@ The tangent of a derivative function is that of the function that it is the deri
 from __future__ import annotations
 
 from thunkad.api import grad, value_and_grad
+from thunkad.compiled.sharing import Apart
 from thunkad.compiled.surroundings import Surroundings
 from thunkad.derived import (
     checkpoint,
@@ -133,6 +134,7 @@ non_differentiable(
     refuse_shared,
     refuse_shared_in,
     handed_over,
+    Apart.check,
     Surroundings,
     Surroundings.check,
 )

@@ -82,6 +82,16 @@ def test_pullbacks_flow_through_an_object_that_is_found_late() -> None:
     assert pullback(2.0)[0] == 2.0 and pullback(1.0)[0] == 1.0
 
 
+def test_an_object_that_is_an_argument_and_named_is_refused() -> None:
+    text = "class S:\n v = 1.0\n def go(self, x):\n  self.v = x * x\n  return h(x)\ns = S()\ndef h(x): return s.v ** 2 * x\n"
+    method, fine = (Program(text + end, ()).build() for end in ("f = s.go", "def f(x): return s.go(x)"))
+    takes = [lambda f: ad.grad(f)(1.5), lambda f: ad.hvp(f, (1.5,), (1.0,)), lambda f: ad.hessian(f)(1.5)]
+    for take in takes:
+        with pytest.raises(ad.ArgumentError, match=r"shares memory with s\.v"):
+            take(method)
+    assert np.isclose(takes[1](fine), 20 * 1.5**3)
+
+
 @pytest.mark.parametrize("name", ["layers_in_a_list", "parameters_in_a_dict", "in_place", "history"])
 def test_second_derivatives_leave_what_one_call_leaves(name: str) -> None:
     (f, state), (plain, left) = build(name), build(name)

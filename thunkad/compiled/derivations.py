@@ -27,7 +27,9 @@ from thunkad.compiled.load import Slot, name_of_target, place_of_target
 from thunkad.compiled.pulls import PullBody, pull_body, watching
 from thunkad.compiled.replay import refuse_replay, refuse_surrogates, watched
 from thunkad.compiled.rerun import Look
+from thunkad.compiled.sharing import Apart, meetings
 from thunkad.errors import UnsupportedSyntaxError
+from thunkad.forward.calls import EFFECT
 from thunkad.forward.generate import parameters
 from thunkad.forward.inline import pasted, polished
 from thunkad.ir import nodes as n
@@ -81,7 +83,19 @@ class Derivations:
         written = self.changed(d, kinds)
         apart = self.surely_written(d, kinds, demand) if len(written) > 0 else frozenset()
         several = frozenset(name for name, place in d.picks if place is not None)
-        return pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed, written, apart, several)
+        made = pull_body(pair, d.params, dict(zip(d.params, kinds)), demand, names, seed, written, apart, several)
+        outside = self.outside(d, kinds, demand)
+        if outside.met:
+            check = n.Attr(n.Ref("apart", outside), "check")
+            made.statements.insert(0, n.Effect(n.Call(check, tuple(map(n.Name, d.params))), site=EFFECT))
+        return made
+
+    def outside(self, d: Derivation, kinds: tuple[Kind, ...], demand: tuple[str, ...]) -> Apart:
+        """What refuses arguments that share memory with what the target uses from outside."""
+        if isinstance(d.target, Derivation):
+            return Apart([])
+        found = self.world.outside.of(self.world.analysis_of(d.target, d.owner, kinds), frozenset(demand))
+        return Apart(meetings(found, {p: k for k, p in enumerate(d.params)}))
 
     def changed(self, d: Derivation, kinds: tuple[Kind, ...]) -> tuple[str, ...]:
         """The parameters that the target seems to change in place, so that others may see it."""

@@ -29,8 +29,8 @@ def sharing_check(resolved: Resolved, wanted: tuple[str, ...], outside: Outside)
     pairs = changed_pairs(resolved, wanted)
     several = changed_several(resolved, wanted)
     places = {p.name: k for k, p in enumerate(resolved.function.params)}
-    met = list(meetings(outside.of(resolved, frozenset(wanted)), places))
-    if not pairs and not several and not met:
+    apart = Apart(meetings(outside.of(resolved, frozenset(wanted)), places))
+    if not pairs and not several and not apart.met:
         return None
 
     def check(values: tuple[Any, ...]) -> None:
@@ -38,15 +38,27 @@ def sharing_check(resolved: Resolved, wanted: tuple[str, ...], outside: Outside)
             refuse_shared(values[j], values[k])
         for k in several:
             refuse_shared_in(values[k])
-        for k, own, other, read in met:
+        apart.check(*values)
+
+    return check
+
+
+class Apart:
+    """Arguments that must share no memory with what is outside."""
+
+    def __init__(self, met: list[Met]) -> None:
+        self.met = met
+
+    def check(self, *values: Any) -> None:
+        """Refuse those that do."""
+        for k, own, other, read in self.met:
             given = Memory(replace(own, where="object", held=values[k]), read)
             if given.meets(Memory(other, not read)):
                 raise ArgumentError(
                     f"an argument shares memory with {other.label}, which the function uses as well, and it changes "
-                    "that memory in place: pass a copy"
+                    "that memory in place: pass a copy, or differentiate a function that names it as well "
+                    "(lambda x: obj.method(x))"
                 )
-
-    return check
 
 
 def checking(call: Callable[..., Any], check: Check) -> Callable[..., Any]:
