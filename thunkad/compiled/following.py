@@ -18,6 +18,7 @@ from thunkad.compiled.outside import Caution, OutlivesError
 from thunkad.compiled.variables import found_changing
 from thunkad.compiled.world import World
 from thunkad.errors import ThunkadError, UnsupportedSyntaxError
+from thunkad.runtime.marks import derivative_of
 
 #: A derivative that follows these objects; the second argument: because of what may be found when the code runs.
 Build = Callable[[tuple[Any, ...] | None, bool], Specialization]
@@ -62,8 +63,13 @@ def built(fn: Any, key: Key, world_of: Callable[[], World]) -> Specialization:
 
 
 def takes_derivatives(world: World) -> bool:
-    """Whether the program takes derivatives itself: those run functions anew, without what others share."""
-    return any(is_nested(question.fn) for record in world.records for question in record)
+    """Whether the program takes derivatives itself: those run functions anew, without what others share.
+
+    The derivative that is differentiated here is none of these.
+    """
+    begun = None if world.began_with is None else world.began_with[0]
+    found = (question.fn for record in world.records for question in record if is_nested(question.fn))
+    return any(begun is None or getattr(derivative_of(fn), "f", None) is not begun for fn in found)
 
 
 def can_be(objects: tuple[Any, ...]) -> bool:
