@@ -34,6 +34,7 @@ from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.ir.live import Liveness, liveness
 from thunkad.normal.exits import left_early
+from thunkad.normal.strict import checked_after, is_strict
 from thunkad.records import record
 from thunkad.runtime.exceptions import enter, leave, matches, shown, traceback_of
 from thunkad.runtime.iterators import EXHAUSTED, drawn
@@ -469,6 +470,8 @@ class _Pieces:
             return [*self.protected([tested]), n.If(test, self.block(s.orelse), self.block(s.body), line=s.line)]
         if type(s) is n.For and s.line in self.lines:
             return self.drawing(s)
+        if type(s) is n.For and is_strict(s):
+            return checked_after(s, self.names, self.descend, self.protected)
         if type(s) is n.For:
             before: list[n.Stmt] = []
             if type(s.iter) is n.Call and s.iter.func != n.Global("range"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.iterators import EXHAUSTED, drawn
 
 
@@ -29,6 +30,17 @@ def check_ends(its: list[Any], k: int) -> None:
     for j in range(1, len(its)):
         if drawn(its[j]) is not EXHAUSTED:
             raise ValueError(f"zip() argument {j + 1} is longer than argument{' ' if j == 1 else 's 1-'}{j}")
+
+
+def check_lengths(*iterables: Any, strict: Any) -> None:
+    """Raise what ``zip(strict=True)`` raises at its end."""
+    if strict and not all(hasattr(x, "__len__") for x in iterables):
+        raise UnsupportedSyntaxError(
+            "zip(strict=True) of iterators, in a 'try' whose handler sees what the loop has done",
+            hint="zip lists of them",
+        )
+    if strict and len(set(map(len, iterables))) > 1:
+        list(zip(*map(range, map(len, iterables)), strict=True))
 
 
 def enumerated(iterable: Any, start: Any = 0) -> Any:
