@@ -603,6 +603,24 @@ def test_what_is_raised_out_of_sight_is_followed(name: str) -> None:
         assert ad.jvp(f, (x,), (1.0,))[1] == expected
 
 
+@pytest.mark.parametrize("test", ["while a: return x", "if t(a): return x"])
+def test_what_a_test_of_an_object_raises_is_refused(test: str) -> None:
+    text = "    def __bool__(self): return checked(self.x) > 0\ndef t(a):\n if a: return True\n return False\n"
+    text = (
+        textwrap.dedent(HELPERS)
+        + THING
+        + text
+        + "def f(x):\n a = Thing(x)\n try:\n  {}\n except Stop as e: return e.value\n"
+    )
+    f = Program(text.format(test), ()).build()
+    for take in (lambda: ad.grad(f)(1.5), lambda: ad.jvp(f, (1.5,), (1.0,))):
+        with pytest.raises(ad.UnsupportedSyntaxError, match="Thing.__bool__ has raised"):
+            take()
+    by_name = Program(text.format("if a.__bool__(): return x * x"), ()).build()
+    slope = (by_name(3.1 + 1e-6) - by_name(3.1 - 1e-6)) / 2e-6
+    assert ad.grad(by_name)(3.1) == pytest.approx(slope, rel=1e-5)
+
+
 def test_what_an_exception_of_the_library_holds_is_constant() -> None:
     f = Program("def f(x):\n try: return {'a': x}['b']\n except KeyError as e: return x * len(e.args[0])", ()).build()
     assert ad.grad(f)(2.0) == 1.0
@@ -610,7 +628,9 @@ def test_what_an_exception_of_the_library_holds_is_constant() -> None:
 
 
 def test_a_rule_for_a_function_goes_before_what_it_raises() -> None:
-    f = Program(textwrap.dedent(HELPERS) + "def f(x):\n try: return checked(x)\n except Stop as e: return e.value", ()).build()
+    f = Program(
+        textwrap.dedent(HELPERS) + "def f(x):\n try: return checked(x)\n except Stop as e: return e.value", ()
+    ).build()
     assert ad.grad(f)(2.0) == pytest.approx(12.0)
     ad.non_differentiable(f.__globals__["checked"])
     ad.refresh()

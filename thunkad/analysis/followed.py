@@ -28,6 +28,8 @@ from typing import Any
 from thunkad.analysis.activity import CONSTANT, all_flows
 from thunkad.analysis.makers import by_init
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.special import own_method
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
@@ -78,6 +80,14 @@ class _Writer:
                 return True
             if self.raises_by(s):
                 return True
+            truth = truth_of(self.found, s)
+            if truth is not None and self.raises(truth, self.found.owner):
+                raise UnsupportedSyntaxError(
+                    f"using what an exception holds that {truth.callee.__qualname__} has raised, called unseen, is "
+                    "not supported",
+                    self.found.place(s.line),
+                    "call it by its name, before this statement",
+                )
         return False
 
     def raises_by(self, s: n.Stmt) -> bool:
@@ -301,8 +311,18 @@ def raises_values(found: Resolved, inner: Callable[[Site], bool]) -> bool:
         constant = site is not None and not any(map(may_have_tangent, site.kinds)) and reads.count(exc) == 1
         if not constant and may_have_tangent(found.kind(n.Name(exc))):
             return True
-    sites = (found.sites.get(id(s)) for s in statements if not _is_identity(s))
-    return any(isinstance(site, Site) and inner(site) for site in sites)
+    sites = [found.sites.get(id(s)) for s in statements if not _is_identity(s)]
+    return any(isinstance(site, Site) and inner(site) for site in [*sites, *(truth_of(found, s) for s in statements)])
+
+
+def truth_of(found: Resolved, s: n.Stmt) -> Site | None:
+    """The call of the user's method that says whether the object which ``s`` tests is true."""
+    test = getattr(s, "test", None)
+    kind = found.kind(test) if type(test) is n.Name else UNKNOWN
+    if not isinstance(kind, Instance):
+        return None
+    method = own_method(kind, "__bool__") or own_method(kind, "__len__")
+    return None if method is None else Site("inside", method, args=(test,), kinds=(kind,))
 
 
 def is_of_container(fn: Any) -> bool:
