@@ -43,6 +43,7 @@ PROGRAMS: dict[str, str] = {
     "method_that_yields": "class M:\n def __init__(self, v, r): self.v = v; self.r = r\n def __iter__(self):\n  h = 0.0\n  for a in self.v:\n   h = h * self.r + a\n   yield h\ndef f(v):\n t = 0.0\n for h in M(v, v[0]): t += h * h\n return t",
     "zipped": STEPS + "def f(v):\n t = 0.0\n for a, b in zip(It(v), v): t += a * b\n return t",
     "from_where_it_is": "def f(v):\n t = 0.0\n z = enumerate(zip(v, v * 2))\n for i, (a, b) in z:\n  t += a * b\n  if i == 0: break\n for i, (a, b) in z: t += a * a * b\n return t",
+    "from_where_it_is_in_a_callee": "def g(z):\n t = 0.0\n for a, b in z:\n  t += a * b\n  break\n for a, b in z: t += a * a * b\n return t\ndef f(v): return g(zip(v, v * 2))",
     "drawn_by_turns": STEPS + "def f(v):\n t = 0.0\n it = It(v)\n for a, b in zip(it, it): t += a * b * b\n return t",
     "next": "def f(v):\n it = iter([v[0] * 2, v[1]])\n a = next(it)\n b = next(it)\n c = next(it, v[2])\n return a * b * c",
     "next_until_it_stops": "def f(v):\n it = iter(v)\n t = 0.0\n while True:\n  try: t += next(it) ** 2\n  except StopIteration: break\n return t",

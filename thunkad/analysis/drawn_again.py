@@ -27,7 +27,7 @@ def lazily(name: str, call: n.Call) -> n.Call:
     return n.Call(n.Ref(cls.__name__, cls), call.args, call.kwargs)
 
 
-def drawn_again(function: n.Function, sites: Mapping[int, Site]) -> dict[int, str]:
+def drawn_again(function: n.Function, sites: Mapping[int, Site], context: Any) -> dict[int, str]:
     """The statements that bind such an iterator of differentiated values, by identity, each with what it calls."""
     made = {
         id(s): s.value.func.id
@@ -39,7 +39,7 @@ def drawn_again(function: n.Function, sites: Mapping[int, Site]) -> dict[int, st
         and (site := sites.get(id(s))) is not None
         and site.how not in ("constant", "missing")
     }
-    return {key: made[key] for key in _used_again(function.body, made)} if made else {}
+    return {key: made[key] for key in _used_again(function.body, made, sites, context)} if made else {}
 
 
 def goes_on(function: n.Function, call: n.Call, kind: Callable[[Any, n.Expr], Kind | None]) -> bool:
@@ -52,10 +52,11 @@ def goes_on(function: n.Function, call: n.Call, kind: Callable[[Any, n.Expr], Ki
     return len(read) > len(own)
 
 
-def _used_again(body: list[n.Stmt], made: Mapping[int, str]) -> set[int]:
+def _used_again(body: list[n.Stmt], made: Mapping[int, str], sites: Mapping[int, Site], context: Any) -> set[int]:
     uses: Counter[str] = Counter()
     loops: dict[str, tuple[int, ...]] = {}  # around the last use of a name
     bound: list[tuple[n.Assign, tuple[int, ...]]] = []
+    targets = {s.target for s in walk.statements(body) if type(s) is n.Assign and id(s) in made}
 
     def visit(block: list[n.Stmt], around: tuple[int, ...]) -> None:
         for s in block:
@@ -65,6 +66,11 @@ def _used_again(body: list[n.Stmt], made: Mapping[int, str]) -> set[int]:
             value = getattr(s, "value", None)
             if type(s) in (n.Store, n.Append) or _goes_on_being_used(value):
                 uses.update(walk.names(value))
+            site = sites.get(id(s))
+            if site is not None and site.how == "inside":
+                drawn = {e.id: p for p, e in site.bound if type(e) is n.Name and e.id in targets}
+                form = context.form_of(site.callee) if drawn else None
+                uses.update(i for i, p in drawn.items() if _reads_again(form.body, p))
             if type(s) is n.Assign and id(s) in made:
                 bound.append((s, around))
             for inner in walk.blocks(s):
@@ -77,6 +83,11 @@ def _used_again(body: list[n.Stmt], made: Mapping[int, str]) -> set[int]:
             again.add(id(s))
             uses.update(walk.names(s.value))  # so is what it draws from
     return again
+
+
+def _reads_again(body: list[n.Stmt], name: str) -> bool:
+    """Whether a callee uses its parameter ``name`` more than once."""
+    return sum(name in walk.reads(s) for s in walk.statements(body)) > 1
 
 
 def _goes_on_being_used(e: n.Expr | None) -> bool:

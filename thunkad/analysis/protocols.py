@@ -86,7 +86,7 @@ class _Writer:
         self.function, self.kind, self.names = function, kind, Names(walk.taken_names(function))
         self.context, self.computed, self.sets = context, context.computed, context.writes_late
         self.found = self.trying = False
-        self.again = drawn_again(function, sites)
+        self.again = drawn_again(function, sites, context)
 
     def block(self, block: list[n.Stmt]) -> list[n.Stmt]:
         return [x for s in block for x in self.statement(s)]
