@@ -382,6 +382,37 @@ for k, v in zip(range(3), box[1][0]):
     out.append(v * x[1] + k)
     y = y + v
 return y
+=== calls_that_the_loop_has_a_say_in | x = A
+acc = [1.0]
+for y in map(lambda v: v * acc[0], x):
+    acc[0] = y + 0.5
+for v in filter(lambda u: u < acc[0] + 1.0, x):
+    acc[0] = acc[0] * v
+log = []
+def g(v):
+    log.append(v)
+    return v * v
+t = x[0]
+for k, y in enumerate(map(g, x), 1):
+    t = t + y * k
+    if len(log) == 2:
+        break
+for i, (k, v) in enumerate(filter(lambda kv: kv[1] > 0.4, enumerate(x, 5))):
+    t = t + i * k * v
+t = t + sum([a * b for a, b in map(lambda p, q: (p, q * p), x, x[::-1])])
+return t * len(log) * acc[0] * sum(v for v in filter(None, [0.0, x[0], 0, x[1]]))
+=== calls_in_a_loop_that_raise | x = A
+out = []
+def g(v):
+    if v < 0.5:
+        raise ValueError
+    return v * v
+try:
+    for y in map(g, x):
+        out.append(y)
+except ValueError:
+    out.append(x[1])
+return sum(out)
 === enumerate_of_the_programs_own | x = A
 def enumerate(xs, start=0):
     return [(2.0, v) for v in xs]

@@ -51,11 +51,10 @@ def _generators(b: Builder, node: Any, k: int, run: Run, element: Callable[[int]
     if generator.is_async:
         b.unsupported(node, "an asynchronous comprehension can't be differentiated", "Use a plain one.")
     with b.into([]) as body:
-        target = loop_target(b, run, generator.target, body)
-        inner = body
+        target = loop_target(b, run, generator.target)
         for test in generator.ifs:
             inner_test = truth(b, test)
-            inner = []
+            inner: list[n.Stmt] = []
             b.emit(n.If(inner_test, inner, []))
             b.block = inner
         if k + 1 < len(node.generators):

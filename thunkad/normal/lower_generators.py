@@ -23,7 +23,7 @@ from thunkad.normal.lower_builder import Builder, Env, lowers
 from thunkad.normal.lower_comprehensions import comprehension_loops
 from thunkad.normal.lower_functions import function_body, generator_call, run_generator
 from thunkad.normal.lower_guarded import coded
-from thunkad.normal.lower_iterables import items, iterable
+from thunkad.normal.lower_iterables import as_atom, item, iterable
 from thunkad.normal.lower_loops import SPECIAL
 from thunkad.normal.lower_targets import bind
 from thunkad.runtime.unbound import Unbound
@@ -49,9 +49,8 @@ def _yield_from(b: Builder, node: Any) -> n.Expr:
         return n.Const(None)
     run = iterable(b, node.value)
     with b.into([]) as body:
-        element, part = items(b, run)
-        item = part(run.shape)
-        give(item if type(item) is n.Name else b.temp(item))
+        element, value = item(b, run)
+        give(as_atom(b, value))
     b.emit(n.For(element, run.over, body))
     return n.Const(None)
 

@@ -21,9 +21,9 @@ def _for(b: Builder, node: Any) -> None:
     if any(special(b, node) for special in SPECIAL):
         return
     run = iterable(b, node.iter)
-    body: list[n.Stmt] = []
-    target = loop_target(b, run, node.target, body)
-    body += b.statements_of(node.body)
+    with b.into([]) as body:
+        target = loop_target(b, run, node.target)
+        b.statements(node.body)
     b.line = line
     _with_else(b, n.For(target, run.over, body), node.orelse)
 
