@@ -238,7 +238,7 @@ class CallSites:
                 if named or any(is_own_class(k) and has_operators(k.cls) for k in terms):
                     return self.looked_up(s, FOLDS[fn], args, kwargs, kinds, None)
                 if any(k is UNKNOWN for k in terms) and not self.is_empty(first):
-                    return self.dynamic(s, n.Ref(fn.__name__, fn), args, kwargs, kinds, only_reads=True)
+                    return self.dynamic(s, fn, args, kwargs, kinds, only_reads=True)
         if fn in BY_METHOD and args:
             name = BY_METHOD[fn]
             if first is UNKNOWN and name in self.context.computed:
@@ -251,7 +251,7 @@ class CallSites:
     def dynamic(
         self,
         s: n.Stmt,
-        func: n.Expr,
+        func: Any,
         args: Any,
         kwargs: Any,
         kinds: tuple[Kind, ...],

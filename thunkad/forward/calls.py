@@ -35,6 +35,7 @@ from thunkad.rules.keywords import constants_of, no_derivative_by
 from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import arrays, cotangents
 from thunkad.runtime.dots import (
+    apart_from,
     changeable,
     closure_dot,
     field_dot,
@@ -51,7 +52,7 @@ from thunkad.tangents import Tangent
 SPREAD, ITEM_DOTS = n.Ref("spread", spread), n.Ref("item_dots", item_dots)
 SPREAD_NAMED = n.Ref("spread_named", spread_named)
 CHANGEABLE = n.Ref("changeable", changeable)
-SHARES = n.Ref("shares", shares)
+SHARES, APART_FROM = n.Ref("shares", shares), n.Ref("apart_from", apart_from)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 FIELD_DOT = n.Ref("field_dot", field_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
@@ -387,15 +388,16 @@ class Calls:
         found = self.push.dot(value)
         return n.Call(SPREAD_NAMED, (found, value)) if key is None else found
 
-    def shared_with(self, target: str, site: Site) -> tuple[n.Expr, ...]:
-        """Whether ``target``, which a call gives, shares memory with its operands, and the tangents of these."""
+    def changeable(self, target: str, dot: str, site: Site) -> n.Expr:
+        """The tangent of what a call gives, in memory that can be changed: apart from those of its operands."""
         push = self.push
         given = [a for a in site.args if type(a) is n.Name and a.id in push.moving and not push.is_scalar(a.id)]
         if not given:
-            return ()
+            return n.Call(CHANGEABLE, (n.Name(dot), n.Name(target)))
         view = n.Name(push.names.new(f"{target}_is_view"))
         push.emit(n.Assign(view.id, n.Call(SHARES, (n.Name(target), *given))))
-        return view, *map(push.dot, given)
+        apart = n.Call(APART_FROM, (n.Name(dot), view, *map(push.dot, given)))
+        return n.Call(CHANGEABLE, (apart, n.Name(target)))
 
     def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:
         """``target, target_dot = call``, where the tangent may be a structural zero."""
@@ -406,8 +408,7 @@ class Calls:
         push.emit(n.Unpack((target, push.dot_name(target)), call, line=s.line, site=EFFECT))
         push.densely(target)
         if site.how == "dynamic" and push.memory.is_mutated(target) and not push.is_number(target):
-            dot = n.Name(push.dot_name(target))
-            push.tangent(target, n.Call(CHANGEABLE, (dot, n.Name(target), *self.shared_with(target, site))), fresh=True)
+            push.tangent(target, self.changeable(target, push.dot_name(target), site), fresh=True)
         viewed = self.viewed(target, site)
         if viewed is not None:
             call = n.Call(VIEW_LIKE, (n.Name(push.dot_name(target)), n.Name(target), viewed, push.dot(viewed)))

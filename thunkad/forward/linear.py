@@ -19,7 +19,7 @@ from thunkad.analysis.same_objects import begins_with_several
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import volatile_sources
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
-from thunkad.forward.calls import BY_REFERENCE, CHANGEABLE, EFFECT, TANGENT, Calls, Pushed, is_iterator
+from thunkad.forward.calls import BY_REFERENCE, EFFECT, TANGENT, Calls, Pushed, is_iterator
 from thunkad.forward.generate import cleaned, parameters, result_dot, returns_own, tangents_of_params
 from thunkad.forward.memory import Memory, memory_of
 from thunkad.forward.push import Push
@@ -106,11 +106,7 @@ class HalvedCalls(Calls):
         if target in push.moving:
             push.densely(target)
             if push.memory.is_mutated(target) and not push.is_scalar(target):
-                push.tangent(
-                    target,
-                    n.Call(CHANGEABLE, (n.Name(name), n.Name(target), *self.shared_with(target, site))),
-                    fresh=True,
-                )
+                push.tangent(target, self.changeable(target, name, site), fresh=True)
 
     def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:
         """A rule that is called as it stands: its tangent costs one more run of the operation."""

@@ -19,7 +19,7 @@ from thunkad.analysis.hidden import HINT, hidden_method
 from thunkad.analysis.same_objects import begins_with_several
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.forward.calls import CHANGEABLE, ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
+from thunkad.forward.calls import ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
 from thunkad.forward.changes import Changes
 from thunkad.forward.loops import as_value, changes_what_it_runs_over, live_call, parts_by_number
 from thunkad.forward.memory import Memory
@@ -322,8 +322,7 @@ class Push:
         self.emit(n.Unpack(targets, n.Call(SPREAD, (dot, source)), site=TANGENT))
         for t in s.targets if site is not None and site.how == "dynamic" and not still else ():
             if t in self.moving and self.memory.is_mutated(t) and not self.is_number(t):
-                shared = self.calls.shared_with(t, site)
-                self.tangent(t, n.Call(CHANGEABLE, (n.Name(self.dot_name(t)), n.Name(t), *shared)), fresh=True)
+                self.tangent(t, self.calls.changeable(t, self.dot_name(t), site), fresh=True)
 
     def with_(self, s: n.With) -> None:
         if s.target in self.moving:

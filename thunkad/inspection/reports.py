@@ -13,6 +13,7 @@ import numpy as np
 from thunkad.adjoint.inline import bind_rule
 from thunkad.analysis.activity import active_names
 from thunkad.analysis.sites import Resolved, Site, path_of
+from thunkad.analysis.views import is_fold
 from thunkad.compiled.build import Key, resolved_for
 from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.root import Root
@@ -320,6 +321,8 @@ def _lacks_rule(site: Site) -> bool:
     callee = site.callee
     if isinstance(callee, (n.Name, n.Attr, n.Global, n.Ref)) or site.infix or isinstance(callee, type):
         return False
+    if is_fold(callee):
+        return False  # its terms are found when the code runs
     return isinstance(
         callee, (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
     )

@@ -242,14 +242,14 @@ def _of_partial(x_dot: Any, x: functools.partial[Any], inner: Callable[[Any, Any
     }
 
 
-def changeable(x_dot: Any, x: Any, view: bool = True, *given: Any) -> Any:
-    """A tangent of ``x`` that can be changed in place as ``x`` is.
+def changeable(x_dot: Any, x: Any) -> Any:
+    """A tangent of ``x`` that can be changed in place as ``x`` is."""
+    return tangent_buffer(x_dot, x) if isinstance(x_dot, AbstractZero) else x_dot
 
-    ``view``: whether ``x`` shares memory with what it was made of; if not, neither do the tangents (``given``).
-    """
-    if isinstance(x_dot, AbstractZero) or (not view and isinstance(x_dot, np.ndarray) and shares(x_dot, *given)):
-        return tangent_buffer(x_dot, x)
-    return x_dot
+
+def apart_from(x_dot: Any, view: bool, *given: Any) -> Any:
+    """``x_dot`` in memory of its own, unless what it is the tangent of is a ``view`` of what has these tangents."""
+    return x_dot.copy() if not view and isinstance(x_dot, np.ndarray) and shares(x_dot, *given) else x_dot
 
 
 def has_fields(x: Any) -> bool:

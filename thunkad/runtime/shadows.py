@@ -474,7 +474,8 @@ def _then(x: Any, seen: dict[int, Then], left: Left) -> Any:
 
 
 def shares(a: Any, *others: Any) -> bool:
-    """Whether ``a`` and one of the others are the same object or views of one memory."""
+    """Whether ``a`` and one of the others, or what it is a method of, are the same object or views of one memory."""
     if isinstance(a, np.ndarray):
+        others = tuple(owner_of(b) if isinstance(b, METHODS) else b for b in others)
         return any(isinstance(b, np.ndarray) and np.may_share_memory(a, b) for b in others)
     return any(a is b for b in others) and not isinstance(a, (float, int, complex, str, tuple, np.generic, type(None)))

@@ -27,11 +27,12 @@ from thunkad.runtime import (
 )
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
-from thunkad.runtime.dots import outward, view_like
+from thunkad.runtime.dots import apart_from, outward, view_like
 from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import ZERO, NotImplementedTangent, thunk, unthunk
 
 linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
+linear(apart_from)
 linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.dict_dot)
 linear(elements.values_dot, elements.items_dot, elements.number_dot)
 jointly_linear(elements.sum_dot, "iterable_dot", "start_dot")
