@@ -64,8 +64,10 @@ def _used_again(body: list[n.Stmt], made: Mapping[int, str], sites: Mapping[int,
                 uses.update(walk.names(e))
             loops.update(dict.fromkeys(walk.reads(s), around))
             value = getattr(s, "value", None)
-            if type(s) in (n.Store, n.Append) or _goes_on_being_used(value):
-                uses.update(walk.names(value))
+            used_up = type(s) in (n.Unpack, n.Update)  # taken apart, or taken in by a list
+            if type(s) in (n.Store, n.Append) or (not used_up and _goes_on_being_used(value)):
+                items = value.items if type(value) in (n.TupleExpr, n.ListExpr) else (value,)
+                uses.update(i for item in items if type(item) is not n.Star for i in walk.names(item))
             site = sites.get(id(s))
             if site is not None and site.how == "inside":
                 drawn = {e.id: p for p, e in site.bound if type(e) is n.Name and e.id in targets}
