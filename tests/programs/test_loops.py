@@ -382,6 +382,13 @@ for k, v in zip(range(3), box[1][0]):
     out.append(v * x[1] + k)
     y = y + v
 return y
+=== places_counted_from_the_end_of_items | x = A
+y = 0.0
+for p in zip(x, x * x):
+    y = y + p[-1] * p[0]
+for p in enumerate(x):
+    y = y * p[-1] + p[-2]
+return y
 === calls_that_the_loop_has_a_say_in | x = A
 acc = [1.0]
 for y in map(lambda v: v * acc[0], x):

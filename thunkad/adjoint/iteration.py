@@ -12,7 +12,7 @@ from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.steps import ENTRY, Block, IndexStep, Step, UnpackStep
 from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Site
-from thunkad.analysis.spans import LIVE, counts
+from thunkad.analysis.spans import LIVE, counts, is_place
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Mapping, is_sequence
@@ -133,7 +133,7 @@ def taken_apart(target: str, sources: dict[Any, tuple[str, n.Expr]], inner: Bloc
         places: list[tuple[Any, str]] = []
         if type(step) is UnpackStep and step.source == target:
             places = list(enumerate(step.targets))
-        elif type(step) is IndexStep and step.source == target and type(step.index) is n.Const:
+        elif type(step) is IndexStep and step.source == target and is_place(step.index):
             places = [(step.index.value, step.target)]
         steps += [IndexStep(step.line, name, *sources[k], PY_INT) for k, name in places if k in sources]
         if not places:

@@ -78,6 +78,11 @@ def counts(site: Site) -> bool:
     return not site.kwargs or site.callee is enumerate
 
 
+def is_place(index: n.Expr) -> bool:
+    """Whether ``index`` is a place in an item of such a call, counted from its start."""
+    return type(index) is n.Const and type(index.value) is int and index.value >= 0
+
+
 def is_one_of(site: Site | None, functions: tuple[Any, ...]) -> bool:
     return site is not None and site.how == "rule" and any(site.callee is f for f in functions)
 

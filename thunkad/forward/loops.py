@@ -7,7 +7,7 @@ from typing import Any
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Resolved, Site, called
-from thunkad.analysis.spans import counts
+from thunkad.analysis.spans import counts, is_place
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Num, is_sequence
@@ -54,7 +54,7 @@ def _takes_apart(x: n.Stmt, item: str) -> bool:
     if type(x) is n.Unpack:
         return type(x.value) is n.Name
     e = x.value if type(x) is n.Assign else None
-    return type(e) is n.Index and type(e.index) is n.Const and e.value == n.Name(item)
+    return type(e) is n.Index and is_place(e.index) and e.value == n.Name(item)
 
 
 def live_call(e: n.Expr, site: Site, resolved: Resolved) -> tuple[Any, list[n.Expr]]:
