@@ -288,6 +288,22 @@ def f(x, y):
         h = b(a(h)) + x
         t = t + np.sum(h)
     return t + sum(np.sum(c * c) for c in a.cache)
+=== operators_in_place_that_keep_their_operands | x = 0.8
+class Value:
+    def __init__(self, data, back=None):
+        self.data, self.grad, self.back = data, 0.0, back
+    def __add__(self, other):
+        def back(g):
+            self.grad += g
+            other.grad += 2.0 * g * self.data
+        return Value(self.data + other.data, back)
+def f(x):
+    a = c = Value(x)
+    c += a
+    d = c + c
+    d.back(x)
+    c.back(c.grad)
+    return a.grad * d.data
 """
 
 

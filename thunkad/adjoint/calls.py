@@ -8,7 +8,8 @@ from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.late import dynamic
 from thunkad.adjoint.mutation import received
 from thunkad.adjoint.steps import Block, Step, give
-from thunkad.analysis.aliases import Aliases, Sharing, foreseen, has_memory
+from thunkad.analysis.aliases import Aliases, Sharing, has_memory
+from thunkad.analysis.late_calls import foreseen
 from thunkad.analysis.makers import new_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.views import is_fold

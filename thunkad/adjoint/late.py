@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.adjoint.steps import Block, DisplayStep, FieldStep, OutlinedStep
-from thunkad.analysis.aliases import foreseen, variables_of
+from thunkad.analysis.late_calls import foreseen, may_be_method, variables_of
 from thunkad.analysis.sites import Site
-from thunkad.analysis.special import is_own_class
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN
@@ -32,7 +31,7 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
         _packed(fw, s, target, site, callee, pullback, shared, out, steps)
         return
     originals = site.args
-    plain = site.infix and not _may_be_method(fw, site)
+    plain = site.infix and not may_be_method(fw.resolved, site)
     if plain and not _in_place(site):
         site = replace(site, args=tuple(fw.mutation.kept(fw.current, a, out) for a in site.args))
     operands = (*site.args, *(v for _, v in site.kwargs))
@@ -76,14 +75,6 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
             collects=fw.resolved.captured is not None,
         )
     )
-
-
-def _may_be_method(fw: Any, site: Site) -> bool:
-    """Whether an operator may be a method of a class, which keeps what it likes of its operands."""
-    members, name = fw.resolved.members, getattr(site.callee, "__name__", "").strip("_")
-    if members is not None and members.isdisjoint((f"__{name}__", f"__r{name}__")):
-        return False
-    return any(k is UNKNOWN or is_own_class(k) for k in site.kinds)
 
 
 def writes_shadowed(fw: Any, site: Site) -> bool:

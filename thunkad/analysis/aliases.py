@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.apart import is_total
+from thunkad.analysis.late_calls import foreseen, is_opaque, variables_of
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.same_objects import one_object
 from thunkad.analysis.sites import Resolved, Site
@@ -31,11 +32,9 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Num, Opaque, Sequence, Tuple
 from thunkad.kinds.results import is_basic_index
-from thunkad.kinds.variables import is_shared
 from thunkad.records import field, record, replace
 from thunkad.runtime.iterators import items_of, keys_of
 
-_BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
 
@@ -445,23 +444,6 @@ class _Finder:
             return frozenset()  # the iterator that is made is changed, and holds what it goes through
         self.aliases.rests_on_callees = True
         return self.resolved.mutated_params(site) if self.resolved.mutated_params is not None else frozenset()
-
-
-def variables_of(resolved: Resolved, site: Site | None) -> list[str]:
-    """The variables that functions share, as far as they are handed to what is called."""
-    if site is None or not site.bound:
-        return []
-    return [e.id for _, e in site.bound if type(e) is n.Name and is_shared(resolved.kind(e))]
-
-
-def is_opaque(site: Site) -> bool:
-    """Whether the callee is known and has neither a rule nor Python source."""
-    return site.how == "missing" or (site.how == "dynamic" and isinstance(site.callee, _BUILT_IN))
-
-
-def foreseen(resolved: Resolved, site: Site | None) -> bool:
-    """Whether a call decided at run time is taken to change what it is given."""
-    return site is not None and site.how == "dynamic" and resolved.writes_late and not (site.infix or site.only_reads)
 
 
 def root_of(target: n.Expr) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator
 
-from thunkad.analysis.aliases import aliases_of, has_memory, is_opaque
+from thunkad.analysis.aliases import aliases_of, has_memory
+from thunkad.analysis.late_calls import is_opaque
 from thunkad.analysis.randomness import is_unknown
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.writing import first_is_written, out_operands

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.compiled.own_classes import operator_methods
 from thunkad.compiled.running import run
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime import changes
@@ -55,14 +56,11 @@ def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
         return x, lambda shadows, x_bar: (ZERO, back(shadows, ZERO)[0][0])
     method = getattr(type(x), f"__{fn.__name__}__", None)
     if isinstance(method, types.FunctionType):
-        value, undo_call = _called(pull, method, (x, v), {})
+        value, undo_method = _by_own_operator(pull, method, x, v)
         if value is not NotImplemented:
-
-            def undo_method(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
-                bars, _ = undo_call(shadows, x_bar)
-                return bars[0], bars[1]
-
             return value, undo_method
+    if operator_methods(OUT_OF_PLACE[fn], (x, v)) != (None, None):
+        return _by_own_operator(pull, OUT_OF_PLACE[fn], x, v)
     value, back = pull.whole(OUT_OF_PLACE[fn], (x, keep(v)), {})
 
     def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
@@ -71,6 +69,17 @@ def update(pull: Any, fn: Any, x: Any, v: Any) -> tuple[Any, Undo]:
         elif not isinstance(value, (np.ndarray, *VALUES)):
             x_bar = shadows.take(value, x_bar)
         return _two(back, x_bar)
+
+    return value, undo
+
+
+def _by_own_operator(pull: Any, method: Any, x: Any, v: Any) -> tuple[Any, Undo]:
+    """An operator of the user's, which may keep, return or change what it is given."""
+    value, undo_call = _called(pull, method, (x, v), {})
+
+    def undo(shadows: Any, x_bar: Any) -> tuple[Any, Any]:
+        bars, _ = undo_call(shadows, x_bar)
+        return bars[0], bars[1]
 
     return value, undo
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.compiled.bundles import Args, Bundle, Kwargs, constant, copied, named_values, values
+from thunkad.compiled.own_classes import operator_methods
 from thunkad.compiled.pull_again import Handed, PullAgain
 from thunkad.compiled.push_updates import as_dense, changes_of_tangents, update_of_tangent
 from thunkad.compiled.updates import OUT_OF_PLACE, PLAIN_SETTERS
@@ -46,9 +47,11 @@ def _update(again: PullAgain, op: Any, x: Bundle, v: Bundle) -> tuple[Bundle, An
         return (new, *dots), lambda shadows, bars: tuple(map(undo, shadows, bars))
     method = getattr(type(before), f"__{op.__name__}__", None)
     if isinstance(method, types.FunctionType):
-        found, inner = called(again, method, (x, v), {})
+        found, run_method = _by_own_operator(again, method, x, v)
         if found[0] is not NotImplemented:
-            return found, lambda shadows, bars: tuple(tuple(own) for own, _ in inner(shadows, bars))
+            return found, run_method
+    if operator_methods(OUT_OF_PLACE[op], (before, v[0])) != (None, None):
+        return _by_own_operator(again, OUT_OF_PLACE[op], x, v)
     if not isinstance(before, (float, int, complex, np.ndarray, np.generic)):
         raise _refused(before)
     found, made = _operate(again, op, copied(x), copied(v))
@@ -72,6 +75,12 @@ def _update(again: PullAgain, op: Any, x: Bundle, v: Bundle) -> tuple[Bundle, An
         return tuple((ZERO, bar) for _, bar in parts)
 
     return found, run
+
+
+def _by_own_operator(again: PullAgain, method: Any, x: Bundle, v: Bundle) -> tuple[Bundle, Any]:
+    """An operator of the user's, which may keep, return or change what it is given."""
+    found, inner = called(again, method, (x, v), {})
+    return found, lambda shadows, bars: tuple(tuple(own) for own, _ in inner(shadows, bars))
 
 
 def update_entry(again: PullAgain, op: Any, x: Bundle, key: Any, v: Bundle) -> Bundle:

@@ -9,9 +9,9 @@ import numpy as np
 from thunkad.adjoint.calls import empty
 from thunkad.adjoint.forward import watch
 from thunkad.adjoint.inline import bind_rule, fold, in_known_order
-from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.changing import gives_changing
 from thunkad.analysis.constructors import init_of
+from thunkad.analysis.late_calls import foreseen, variables_of
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.errors import NoRuleError
 from thunkad.forward.array_likes import ARRAY_DOT, with_arrays

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from thunkad.adjoint.saves import definite
-from thunkad.analysis.aliases import variables_of
+from thunkad.analysis.late_calls import variables_of
 from thunkad.analysis.randomness import is_random
 from thunkad.analysis.same_objects import begins_with_several
 from thunkad.analysis.sites import Resolved, Site

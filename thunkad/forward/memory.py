@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.analysis.aliases import foreseen, variables_of
 from thunkad.analysis.changing import makes_changing
+from thunkad.analysis.late_calls import foreseen, variables_of
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.views import is_fold
