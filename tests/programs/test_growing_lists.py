@@ -41,6 +41,16 @@ for span in {"low": slice(0, 2), "high": slice(1, 3)}.values():
     rows[span] = [total * a]
     rows.append(a)
 return total * some[0] + some[1] + sum(rows)
+=== sum_of_nothing_grows | a = 0.37
+out = []
+same = sum([], out)
+out.append(a)
+total = 0.0
+for v in same:
+    total = total + v * v
+    if len(out) < 4:
+        out.append(total * a)
+return total * out[-1]
 === read_while_it_grows | a = 0.37
 rows = [a]
 for k in range(4):

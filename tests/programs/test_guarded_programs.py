@@ -34,6 +34,7 @@ PROGRAMS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "work_before": ("def f(x):\n y = x\n try:\n  y = y * x\n  z = checked(y)\n  y = z + x\n except TooBig: pass\n return y * x", [(1.5,), (2.0,)]),
     "work_before_used": ("def f(x):\n try:\n  a = x * x\n  b = checked(a)\n except TooBig: return a * 3.0\n return b", [(1.5,), (2.0,)]),
     "loop": ("def f(xs):\n total = 1.0\n try:\n  for x in xs:\n   total = total * x\n   checked(total)\n   total = total + x\n except TooBig: total = total * 2.0\n return total", [(V,), ([0.5, 0.5],), (np.array([2.0, 2.0, 1.0]),)]),
+    "loop_strict_left": ("def f(x):\n s = x[0]\n try:\n  for a, b in zip(x, x[:2], strict=True):\n   s = s * a + b\n   if s > 1.0: break\n except ValueError as e: s = s * x[2]\n return s", [(V,), (0.2 * V,)]),
     "loop_strict": ("def f(x):\n s = x[0]\n try:\n  for a, b in zip(x, x[:2], strict=True): s = s * a + b\n except ValueError as e: s = s * x[2] * len(str(e))\n return s", [(V,)]),
     "loop_exits": ("def f(xs):\n total = 1.0\n try:\n  for x in xs:\n   if x > 2: return total * x\n   if x < 0.6: continue\n   total = total * checked(x, 1.8)\n except TooBig: total = total * 2.0\n return total", [(V,), (np.array([0.5, 1.0, 1.9]),), (np.array([0.5, 1.0]),)]),
     "while": ("def f(x):\n n = 0\n try:\n  while True:\n   x = checked(x, 9.0) * 0.9\n   n = n + 1\n except TooBig: return x * n\n", [(1.5,), (2.0,)]),

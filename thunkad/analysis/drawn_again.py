@@ -6,10 +6,13 @@ position matters, and they are objects that the compiler looks into.
 
 from __future__ import annotations
 
+import builtins
+import types
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from thunkad.analysis.binding import bind_call
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import own_method
 from thunkad.ir import nodes as n
@@ -53,47 +56,101 @@ def goes_on(function: n.Function, call: n.Call, kind: Callable[[Any, n.Expr], Ki
 
 
 def _used_again(body: list[n.Stmt], made: Mapping[int, str], sites: Mapping[int, Site], context: Any) -> set[int]:
-    uses: Counter[str] = Counter()
-    loops: dict[str, tuple[int, ...]] = {}  # around the last use of a name
-    bound: list[tuple[n.Assign, tuple[int, ...]]] = []
     targets = {s.target for s in walk.statements(body) if type(s) is n.Assign and id(s) in made}
-
-    def visit(block: list[n.Stmt], around: tuple[int, ...]) -> None:
-        for s in block:
-            for e in walk.expressions(s):
-                uses.update(walk.names(e))
-            loops.update(dict.fromkeys(walk.reads(s), around))
-            value = getattr(s, "value", None)
-            used_up = type(s) in (n.Unpack, n.Update)  # taken apart, or taken in by a list
-            if type(s) in (n.Store, n.Append) or (not used_up and _goes_on_being_used(value)):
-                items = value.items if type(value) in (n.TupleExpr, n.ListExpr) else (value,)
-                uses.update(i for item in items if type(item) is not n.Star for i in walk.names(item))
-            site = sites.get(id(s))
-            if site is not None and site.how == "inside":
-                drawn = {e.id: p for p, e in site.bound if type(e) is n.Name and e.id in targets}
-                form = context.form_of(site.callee) if drawn else None
-                uses.update(i for i, p in drawn.items() if _reads_again(form.body, p))
-            if type(s) is n.Assign and id(s) in made:
-                bound.append((s, around))
-            for inner in walk.blocks(s):
-                visit(inner, (*around, id(s)) if type(s) in (n.For, n.While) else around)
-
-    visit(body, ())
+    uses = _Uses(targets, context, sites, made)
+    uses.block(body, ())
     again: set[int] = set()
-    for s, around in reversed(bound):
-        if uses[s.target] > 1 or loops.get(s.target, around) != around:
+    for s, around in reversed(uses.bound):
+        if uses.goes_on(s.target, around):
             again.add(id(s))
-            uses.update(walk.names(s.value))  # so is what it draws from
+            uses.number.update(walk.names(s.value))  # so is what it draws from
     return again
 
 
-def _reads_again(body: list[n.Stmt], name: str) -> bool:
-    """Whether a callee uses its parameter ``name`` more than once."""
-    return sum(name in walk.reads(s) for s in walk.statements(body)) > 1
+class _Uses:
+    """How often names are used in a body, and where; what may not use up what it is given counts twice.
+
+    ``made``: the statements of the body that make iterators, which draw from others no more than is drawn from them.
+    ``globals``: in which the calls of a callee are looked up, of which there are no sites.
+    """
+
+    def __init__(
+        self, names: set[str], context: Any, sites: Mapping[int, Site], made: Mapping[int, str],
+        globals: Mapping[str, Any] | None = None, seen: frozenset[Any] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.names, self.context, self.sites, self.made = names, context, sites, made
+        self.globals, self.seen = globals or {}, seen
+        self.number: Counter[str] = Counter()
+        self.loops: dict[str, tuple[int, ...]] = {}  # around the last use of a name
+        self.bound: list[tuple[n.Assign, tuple[int, ...]]] = []
+
+    def goes_on(self, name: str, around: tuple[int, ...]) -> bool:
+        """Whether an iterator that is bound to ``name`` in these loops is used again."""
+        return self.number[name] > 1 or self.loops.get(name, around) != around
+
+    def block(self, block: list[n.Stmt], around: tuple[int, ...]) -> None:
+        for s in block:
+            for e in walk.expressions(s):
+                self.number.update(self.names.intersection(walk.names(e)))
+            self.loops.update(dict.fromkeys(walk.reads(s), around))
+            self.number.update(self.names.intersection(self.kept(s)))
+            if type(s) is n.Assign and id(s) in self.made:
+                self.bound.append((s, around))
+            for inner in walk.blocks(s):
+                self.block(inner, (*around, id(s)) if type(s) in (n.For, n.While) else around)
+
+    def kept(self, s: Any) -> Iterable[str]:
+        """What ``s`` gives another name, keeps in something, or may draw only some of."""
+        if id(s) in self.made or self.names.isdisjoint(walk.reads(s)):
+            return ()
+        if type(s) in (n.Unpack, n.Update, n.For):  # taken apart, or taken in by a list
+            return ()
+        e = getattr(s, "value", None)
+        if type(e) is not n.Call:
+            parts = e.items if type(e) in (n.TupleExpr, n.ListExpr, n.SetExpr) else (e,)
+            keeps = type(e) in (n.Name, n.TupleExpr, n.ListExpr, n.SetExpr, n.DictExpr, n.Closure, n.Attr)
+            return [i for p in parts if keeps and type(p) is not n.Star for i in walk.names(p)]
+        site = self.sites.get(id(s)) or self.site(e)
+        bound: Any = [(None, a) for a in e.args] + [(None, v) for _, v in e.kwargs]
+        if type(e.func) is n.Global and e.func.id in ("next", "iter"):
+            return walk.names(e)
+        if site is None or (site.how == "dynamic" and not _takes_all(e.func)):
+            return [i for _, a in (*bound, (None, e.func)) if type(a) is not n.Star for i in walk.names(a)]
+        if site.how == "construct":
+            return walk.names(e)
+        if site.how not in ("inside", "lifted") or _is_own(site.callee):
+            return ()
+        return [i for p, a in site.bound for i in walk.names(a) if type(a) is not n.Name or self.again(site, p)]
+
+    def again(self, site: Site, parameter: str) -> bool:
+        """Whether a callee may use its parameter again."""
+        callee = site.callee
+        if callee in self.seen or not isinstance(callee, (types.FunctionType, n.Closure)):
+            return True
+        form = callee.function if isinstance(callee, n.Closure) else self.context.form_of(callee)
+        globals = getattr(callee, "__globals__", self.globals)
+        uses = _Uses({parameter}, self.context, {}, {}, globals, self.seen | {callee})
+        uses.block(form.body, ())
+        return uses.goes_on(parameter, ())
+
+    def site(self, e: n.Call) -> Site | None:
+        """What a call in a callee stands for, as far as its name tells."""
+        if type(e.func) is n.Ref and _is_own(e.func.value):
+            return Site("inside", e.func.value)
+        fn = self.globals.get(e.func.id) if type(e.func) is n.Global else None
+        if isinstance(fn, types.FunctionType):
+            bound = bind_call(fn, e.args, e.kwargs)
+            return None if bound is None else Site("inside", fn, bound=bound)
+        return Site("rule") if fn is None and _takes_all(e.func) else None
 
 
-def _goes_on_being_used(e: n.Expr | None) -> bool:
-    """Whether an iterator is as well used after ``e``: that names it, keeps it in something, or draws one item."""
-    if type(e) is n.Call:
-        return e.func in (n.Global("next"), n.Global("iter"))
-    return type(e) in (n.Name, n.TupleExpr, n.ListExpr, n.DictExpr)
+def _is_own(fn: Any) -> bool:
+    """Whether ``fn`` stands for a library function: it uses up what it is given, or goes on with it."""
+    return (getattr(fn, "__module__", None) or "").startswith("thunkad.")
+
+
+def _takes_all(func: n.Expr) -> bool:
+    """Whether a built-in function, or a method of a container, is called that goes through all of an iterable."""
+    if type(func) is n.Attr:
+        return func.name in ("extend", "extendleft", "update", "join", "writelines")
+    return type(func) is n.Global and hasattr(builtins, func.id)

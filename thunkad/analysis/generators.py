@@ -80,13 +80,17 @@ def _misuse(resolved: Resolved, callees: Any, made: n.Stmt, target: str, site: S
     (use,) = uses
     if _loops_around(resolved.function.body, use) != _loops_around(resolved.function.body, made):
         return "is made outside of the loop that uses it up"
+    body, aliases = resolved.function.body, aliases_of(resolved)
+    if id(made) in aliases.disturbed:
+        return CHANGES
+    if tries_around(body, use) != tries_around(body, made):
+        return RAISES
     partial = False
     if type(use) is n.For:
         zipped = type(use.iter) is n.Call and use.iter.func == n.Global("zip")
         if type(use.iter) is n.Call and not zipped and use.iter.func != n.Global("enumerate"):
             return "is not used up by a loop"
         partial = zipped or use.stop is not None
-        aliases = aliases_of(resolved)
         written = {w for s in walk.statements(use.body) for w in aliases.written_by.get(id(s), ())}
         if any(aliases.find(w) == aliases.find(i) for w in written for _, e in site.bound for i in walk.names(e)):
             return CHANGES
@@ -117,13 +121,24 @@ def _last_name(e: n.Expr) -> str:
     return e.name if type(e) in (n.Attr, n.Ref) else getattr(e, "id", "")
 
 
-def _loops_around(block: list[n.Stmt], wanted: n.Stmt, around: tuple[int, ...] = ()) -> tuple[int, ...] | None:
+def _loops_around(block: list[n.Stmt], wanted: n.Stmt) -> tuple[int, ...] | None:
+    return _around(block, wanted, (n.For, n.While))
+
+
+def tries_around(block: list[n.Stmt], wanted: n.Stmt) -> tuple[int, ...] | None:
+    """What stands around a statement and handles what it raises."""
+    return _around(block, wanted, (n.Try, n.With))
+
+
+def _around(
+    block: list[n.Stmt], wanted: n.Stmt, kinds: tuple[type, ...], around: tuple[int, ...] = ()
+) -> tuple[int, ...] | None:
     for s in block:
         if s is wanted:
             return around
-        inner = (*around, id(s)) if type(s) in (n.For, n.While) else around
+        inner = (*around, id(s)) if type(s) in kinds else around
         for b in walk.blocks(s):
-            found = _loops_around(b, wanted, inner)
+            found = _around(b, wanted, kinds, inner)
             if found is not None:
                 return found
     return None

@@ -25,6 +25,7 @@ import numpy as np
 from thunkad.analysis.constructors import makes_empty
 from thunkad.analysis.drawn_again import drawn_again, goes_on, lazily
 from thunkad.analysis.hidden import TAKEN
+from thunkad.analysis.plain_iterators import plain_iterator
 from thunkad.analysis.sites import Context, Site
 from thunkad.analysis.special import Access, attribute_access, own_method
 from thunkad.errors import Place, UnsupportedSyntaxError
@@ -51,12 +52,10 @@ GET, SET = n.Ref("getattr", getattr), n.Ref("setattr", setattr)
 GETITEM, SETITEM = n.Ref("getitem", operator.getitem), n.Ref("setitem", operator.setitem)
 DELITEM = n.Ref("delitem", operator.delitem)
 LISTED = n.Ref("listed", listed)
-#: What an ``__iter__`` may call, besides methods, to be written out where it is used.
-_PASSING = {"iter", "zip", "enumerate", "range", "reversed", "sorted", "list", "tuple", "len", "map", "filter"}
-_LAZY = {"zip", "enumerate", "range", "reversed", "map", "filter"}
-_STRAIGHT = (n.Assign, n.For, n.If, n.Append, n.Unpack)
 #: Functions that take all items of their first argument at once.
 TAKE_ALL = ("list", "tuple", "sum", "min", "max", "sorted", "any", "all", "dict")
+#: Methods of containers that do.
+TAKING = ("extend", "extendleft", "update")
 
 
 KindOf = Callable[[Any, n.Expr], Kind | None]
@@ -117,8 +116,10 @@ class _Writer:
                 name = s.iter.func.id if self.is_builtin(s.iter.func) else ""
                 if name == "enumerate" and of_parts and of_parts[0] is not None and not s.iter.kwargs:
                     return self.loop(s, s.iter.args[0], of_parts[0], (*s.iter.args[1:], n.Const(0))[0])
-                if name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args)):
-                    if not self.suspends and s.site is None and not goes_on(self.function, s.iter, self.kind):
+                strictly = name == "zip" and s.stop is not None and s.iter.kwargs  # one that is left is not at its end
+                if strictly or (name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args))):
+                    listed = not (strictly or self.suspends) and s.site is None
+                    if listed and not goes_on(self.function, s.iter, self.kind):
                         own = [x for x in s.iter.args if self.may_iterate(x) or self.may_list(x)]
                         *lists, loop = self.listing(s, own, place="iter")
                         return [*lists, walk.map_blocks(loop, self.block)]
@@ -132,6 +133,9 @@ class _Writer:
                         "loop over the object, or make a list of it first: list(...)",
                     )
             return [n.For(s.target, s.iter, self.block(s.body), s.stop, s.count, **where)]
+        taken_in = taken_into_list(s)
+        if type(taken_in) is n.Name and own_method(self.kind(None, taken_in), "__next__") is not None:
+            return self.listing(s, [taken_in])
         if id(s) in self.again and self.is_builtin(s.value.func):
             self.found = True
             return [replace(s, value=lazily(self.again[id(s)], s.value))]
@@ -227,7 +231,7 @@ class _Writer:
             if name in OF_BUILTINS and drawing and any(map(self.may_iterate, e.args)):
                 self.found = True
                 return [n.Assign(s.target, lazily(name, e), line=s.line, site=s.site)]
-            if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name == "extend"):
+            if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name in TAKING):
                 found += [x for x in e.args if self.may_list(x) or self.may_iterate(x)]
             callee = getattr(self.sites.get(id(s)), "callee", None)
             if callee in (math.prod, math.fsum) or getattr(callee, "__module__", None) == "statistics":
@@ -395,47 +399,13 @@ class _Writer:
             out.append(n.Assign(key.id, n.TupleExpr(tuple(keys)), line=s.line))
         return key, out
 
-    def items_of(self, s: n.For, over: n.Name, method: Any) -> tuple[list[n.Stmt], n.Expr] | None:
-        """The statements of a plain ``__iter__`` such as ``return iter(self.items)``, and what it goes through.
-
-        None for a method that does more than that.
-        """
-        kind = self.kind(s, over)
-        if not isinstance(kind, Instance) or inspect.isgeneratorfunction(method) or method.__closure__:
-            return None
-        form = self.context.form_of(method)
-        everything = walk.statements(form.body)
-        names = {e.id for t in everything for e in walk.parts(*walk.expressions(t)) if type(e) is n.Global}
-        if not names <= _PASSING or not names.isdisjoint(method.__globals__) or len(form.params) != 1:
-            return None
-        if not all(type(t) in _STRAIGHT for t in everything[:-1]) or len(form.body) < 2:
-            return None
-        mapping = {name: self.names.new(name) for name in walk.assigned(form.body)}
-        *before, made, last = walk.rename(form.body, {**mapping, form.params[0].name: over.id})
-        if type(last) is not n.Return or type(made) is not n.Assign or last.value != n.Name(made.target):
-            return None
-        call = made.value
-        if type(call) is not n.Call or type(call.func) is not n.Global or call.kwargs:
-            return None
-        if call.func.id == "iter" and len(call.args) == 1 and type(call.args[0]) is n.Name:
-            (items,) = call.args
-            if before and type(before[-1]) is n.Assign and before[-1].target == items.id:
-                made, call = before[-1], before[-1].value
-                if type(call) is not n.Call or type(call.func) is not n.Global or call.func.id not in _LAZY:
-                    call = items
-                else:
-                    before.pop()
-            else:
-                call = items
-        elif call.func.id not in _LAZY:
-            return None
-        self.context.class_member(kind.cls, "__iter__")
-        return before, call
-
     def loop(self, s: n.For, over: n.Expr, method: Any, start: n.Expr | None) -> list[n.Stmt]:
         """``start``: where ``enumerate`` begins to count, None if the loop is over the object itself."""
         self.found = True
-        inlined = self.items_of(s, over, method) if type(over) is n.Name else None
+        kind = self.kind(s, over)
+        inlined = None
+        if type(over) is n.Name and isinstance(kind, Instance):
+            inlined = plain_iterator(over, kind.cls, method, self.context, self.names)
         if inlined is not None:
             before, values = inlined
             if start is not None:
@@ -493,6 +463,15 @@ class _Writer:
         out.append(n.Assign(item.id, first, line=s.line))
         out.append(n.While(test, more, body, s.stop, line=s.line))
         return out
+
+
+def taken_into_list(s: Any) -> n.Expr | None:
+    """What ``s`` puts into a list item by item, if it is a list that it changes: ``x += it``, or ``x[1:3] = it``."""
+    if type(s) is n.Assign:
+        return s.value.right if type(s.value) is n.Inplace and s.value.op == "+" else None
+    if type(s) is n.Store and type(s.target) is n.Index:
+        return s.value if type(s.target.index) is n.Slice else None
+    return s.value if type(s) is n.Update and s.op == "+" else None
 
 
 def _ends(p: Any) -> tuple[n.Expr, ...]:

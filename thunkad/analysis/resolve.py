@@ -14,6 +14,7 @@ from thunkad.analysis.dropped import with_drops
 from thunkad.analysis.filled import with_filled
 from thunkad.analysis.followed import with_outcomes
 from thunkad.analysis.generators import kept_generators, with_objects
+from thunkad.analysis.kept_iterators import kept_iterators
 from thunkad.analysis.members import noted_by
 from thunkad.analysis.named_attributes import with_plain_attributes
 from thunkad.analysis.private import private_containers
@@ -41,6 +42,7 @@ def _resolve(function: n.Function, owner: Any, params: dict[str, Kind], context:
         own = replace(function, body=with_objects(function.body, kept)) if kept else function
         found, made = _resolved(own, owner, params, context)
         more = kept_generators(found, made, function, context) if made else {}
+        more |= kept_iterators(found, function, context)
         if more or (context.suspends and not suspends):
             kept |= more
             continue

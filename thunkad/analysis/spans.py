@@ -5,6 +5,7 @@ Such a result is *disturbed* if that memory is written between the call and the 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
+from thunkad.rules.python.builtins import apply_to_each, keep_where
 
 #: Iterators that read as they go on.
 LIVE = (enumerate, zip, reversed, map, filter, iter, dict.items, dict.values, dict.keys)
@@ -31,7 +33,7 @@ def find_spans(resolved: Resolved, aliases: Any, without: Callable[[n.Stmt], Any
     layout: _Layout | None = None
     for s in walk.statements(resolved.function.body):
         site = resolved.sites.get(id(s))
-        live, repeating = is_one_of(site, LIVE), is_one_of(site, REPEATING)
+        live, repeating = goes_on_reading(site), is_one_of(site, REPEATING)
         if type(s) is not n.Assign or not (live or repeating):
             continue
         layout = _Layout(resolved.function.body) if layout is None else layout
@@ -87,6 +89,13 @@ def is_one_of(site: Site | None, functions: tuple[Any, ...]) -> bool:
     return site is not None and site.how == "rule" and any(site.callee is f for f in functions)
 
 
+def goes_on_reading(site: Site | None) -> bool:
+    """Whether a call makes an iterator that reads as it goes on, and that may be a list."""
+    if site is None or site.how != "inside":
+        return is_one_of(site, LIVE)
+    return site.callee in (apply_to_each, keep_where) or inspect.isgeneratorfunction(site.callee)
+
+
 class _Span:
     """From a call to the last use of its result."""
 
@@ -95,9 +104,9 @@ class _Span:
         without: Callable[[n.Stmt], Any],
     ) -> None:  # fmt: skip
         self.aliases, self.layout, self.call, self.without = aliases, layout, s, without
-        self.given = {i for a in site.args for i in walk.names(a)}
+        self.given = {i for a in (*site.args, *(e for _, e in site.bound)) for i in walk.names(a)}
         self.classes = set(map(aliases.find, self.given))
-        iterator = is_one_of(site, LIVE)
+        iterator = goes_on_reading(site)
         names, reads = {s.target}, []
         self.derived = False
         while True:
@@ -105,7 +114,7 @@ class _Span:
             reads = [x for x in layout.order if not names.isdisjoint(walk.reads(x))]
             for x in reads:
                 same = type(x) is n.Assign and type(x.value) is n.Name
-                if same or (is_one_of(resolved.sites.get(id(x)), LIVE) if iterator else self.shares(x)):
+                if same or (goes_on_reading(resolved.sites.get(id(x))) if iterator else self.shares(x)):
                     names.update(walk.writes(x))
                     self.derived = True
             if len(names) == before:

@@ -45,14 +45,14 @@ from thunkad.runtime.dots import (
     tangent_buffer,
     view_like,
 )
-from thunkad.runtime.shadows import shares
+from thunkad.runtime.shadows import shared_with
 from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import Tangent
 
 SPREAD, ITEM_DOTS = n.Ref("spread", spread), n.Ref("item_dots", item_dots)
 SPREAD_NAMED = n.Ref("spread_named", spread_named)
 CHANGEABLE = n.Ref("changeable", changeable)
-SHARES, APART_FROM = n.Ref("shares", shares), n.Ref("apart_from", apart_from)
+SHARED_WITH, APART_FROM = n.Ref("shared_with", shared_with), n.Ref("apart_from", apart_from)
 CLOSURE_DOT = n.Ref("closure_dot", closure_dot)
 FIELD_DOT = n.Ref("field_dot", field_dot)
 BUFFER = n.Ref("tangent_buffer", tangent_buffer)
@@ -394,9 +394,9 @@ class Calls:
         given = [a for a in site.args if type(a) is n.Name and a.id in push.moving and not push.is_scalar(a.id)]
         if not given:
             return n.Call(CHANGEABLE, (n.Name(dot), n.Name(target)))
-        view = n.Name(push.names.new(f"{target}_is_view"))
-        push.emit(n.Assign(view.id, n.Call(SHARES, (n.Name(target), *given))))
-        apart = n.Call(APART_FROM, (n.Name(dot), view, *map(push.dot, given)))
+        shared = n.Name(push.names.new(f"{target}_shared"))
+        push.emit(n.Assign(shared.id, n.Call(SHARED_WITH, (n.Name(target), *given))))
+        apart = n.Call(APART_FROM, (n.Name(dot), shared, *map(push.dot, given)))
         return n.Call(CHANGEABLE, (apart, n.Name(target)))
 
     def both(self, s: n.Assign, target: str, site: Site, call: n.Expr) -> None:

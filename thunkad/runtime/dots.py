@@ -247,9 +247,16 @@ def changeable(x_dot: Any, x: Any) -> Any:
     return tangent_buffer(x_dot, x) if isinstance(x_dot, AbstractZero) else x_dot
 
 
-def apart_from(x_dot: Any, view: bool, *given: Any) -> Any:
-    """``x_dot`` in memory of its own, unless what it is the tangent of is a ``view`` of what has these tangents."""
-    return x_dot.copy() if not view and isinstance(x_dot, np.ndarray) and shares(x_dot, *given) else x_dot
+def apart_from(x_dot: Any, shared: int, *given: Any) -> Any:
+    """``x_dot`` in memory of its own, unless ``x`` shares that of an operand: of number ``shared``, if that is not 0.
+
+    ``given`` are the tangents of the operands.
+    """
+    if not shared:
+        return x_dot.copy() if isinstance(x_dot, np.ndarray) and shares(x_dot, *given) else x_dot
+    return (
+        given[shared - 1] if isinstance(x_dot, AbstractZero) and isinstance(given[shared - 1], (list, dict)) else x_dot
+    )
 
 
 def has_fields(x: Any) -> bool:

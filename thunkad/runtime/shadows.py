@@ -479,3 +479,8 @@ def shares(a: Any, *others: Any) -> bool:
         others = tuple(owner_of(b) if isinstance(b, METHODS) else b for b in others)
         return any(isinstance(b, np.ndarray) and np.may_share_memory(a, b) for b in others)
     return any(a is b for b in others) and not isinstance(a, (float, int, complex, str, tuple, np.generic, type(None)))
+
+
+def shared_with(a: Any, *others: Any) -> int:
+    """The number, from 1, of the first of the others that ``a`` shares with, see :func:`shares`; 0 if there is none."""
+    return next((k + 1 for k, b in enumerate(others) if shares(a, b)), 0)

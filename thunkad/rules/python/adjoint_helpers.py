@@ -56,7 +56,7 @@ non_differentiable(
     left_behind.check_each, left_behind.note_made, left_behind.check_field, left_behind.note_constant,
     left_elements.note_element, left_elements.check_element,
 )  # fmt: skip
-non_differentiable(shadows.then, shadows.shares, attributes.check_delete)
+non_differentiable(shadows.then, shadows.shares, shadows.shared_with, attributes.check_delete)
 non_differentiable(sharing.check_fresh, sharing.must_be_array, sharing.must_differ)
 non_differentiable(
     arrays.zeros,

@@ -1,0 +1,109 @@
+"""Iterators of ``zip``, ``enumerate``, ``reversed``, ``map`` and ``filter`` under a name, which are used up later on.
+
+One of them is a list, made where it is called, as long as nothing of that can be seen: what it reads stays what it is
+until it is used up, and so does what the function that it calls reads and writes.  Elsewhere it is an object.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from thunkad.analysis.aliases import Aliases, aliases_of
+from thunkad.analysis.drawn_again import lazily
+from thunkad.analysis.generators import CONSUMERS, tries_around
+from thunkad.analysis.sites import Resolved, Site
+from thunkad.ir import nodes as n
+from thunkad.ir import walk
+from thunkad.kinds.lattice import Known, Lifted, Method
+from thunkad.normal.guarded import changes, may_change, own_objects
+from thunkad.rules.python.builtins import apply_to_each, keep_where
+
+_CALLING: dict[Any, str] = {apply_to_each: "map", keep_where: "filter"}
+_NAMES: dict[Any, str] = {zip: "zip", enumerate: "enumerate", reversed: "reversed", **_CALLING}
+_HARMLESS = (n.Assign, n.Unpack, n.If, n.For, n.While, n.Return, n.Append, n.Comment, n.Store, n.Update, n.Effect)
+
+
+def kept_iterators(found: Resolved, function: n.Function, context: Any) -> dict[int, tuple[n.Assign, n.Call]]:
+    """The statements of ``function`` whose iterators have to be objects, and the calls that make these.
+
+    Parameters
+    ----------
+    found : Resolved
+        ``function`` with its loops written out.
+    """
+    out: dict[int, tuple[n.Assign, n.Call]] = {}
+    for s in walk.statements(function.body):
+        site = found.sites.get(id(s))
+        if type(s) is not n.Assign or type(s.value) is not n.Call or site is None or site.how not in ("rule", "inside"):
+            continue
+        name = _name(site)
+        if name is not None and type(s.value.func) is n.Global:
+            aliases = aliases_of(found)
+            acting = site.callee in _CALLING or bool(site.kwargs)
+            if id(s) in aliases.disturbed or (acting and _acts_late(found, aliases, s, site, context)):
+                out[id(s)] = s, lazily(name, s.value)
+    return out
+
+
+def _name(site: Site) -> str | None:
+    return _NAMES.get(site.callee) if isinstance(site.callee, (type, types.FunctionType)) else None
+
+
+def _acts_late(found: Resolved, aliases: Aliases, s: n.Assign, site: Site, context: Any) -> bool:
+    """Whether what such an iterator calls, or raises, can be seen before it is used up."""
+    body = found.function.body
+    uses = [x for x in walk.statements(body) if s.target in walk.reads(x)]
+    if any(tries_around(body, x) != tries_around(body, s) for x in uses):
+        return True  # what they raise is caught somewhere else
+    if _are_at_once(found, body, s, uses):
+        return False
+    if site.callee not in _CALLING:  # one that is strict raises at its end
+        return site.callee is zip and any(type(x) is not n.For or x.stop is not None for x in uses)
+    return bool(aliases.written_by.get(id(s))) or acts(found, site.args[0], context)
+
+
+def _are_at_once(found: Resolved, body: list[n.Stmt], s: n.Stmt, uses: list[n.Stmt]) -> bool:
+    """Whether the only use of what ``s`` makes takes all of it, with nothing done in between."""
+    if len(uses) != 1:
+        return False
+    consumer = found.sites.get(id(uses[0]))
+    if consumer is None or consumer.callee is enumerate or not any(consumer.callee is c for c in CONSUMERS):
+        return False
+    for block in (body, *(b for x in walk.statements(body) for b in walk.blocks(x))):
+        at = [k for k, x in enumerate(block) if x is s or x is uses[0]]
+        if len(at) == 2:
+            between = block[at[0] + 1 : at[1]]
+            return all(type(x) is n.Assign and type(x.value) in (n.Closure, n.Name, n.Const) for x in between)
+    return False
+
+
+def acts(found: Resolved, function: n.Expr, context: Any) -> bool:
+    """Whether a function may do more than compute its result, or raise an exception of its own."""
+    kind = found.kind(function)
+    if function == n.Const(None):
+        return False
+    if isinstance(kind, Lifted):
+        return _acts(kind.closure.function, getattr(found.owner, "__globals__", {}), context, frozenset())
+    known = kind.function if isinstance(kind, Method) else kind.value if isinstance(kind, Known) else None
+    if isinstance(known, types.FunctionType):
+        return _acts(context.form_of(known), known.__globals__, context, frozenset((known,)))
+    return known is None or (isinstance(known, type) and known.__module__ != "builtins")
+
+
+def _acts(form: n.Function, globals: Mapping[str, Any], context: Any, seen: frozenset[Any]) -> bool:
+    own = own_objects(form.body)
+    for s in walk.statements(form.body):
+        if type(s) not in _HARMLESS or changes(s, own):
+            return True
+        call = getattr(s, "value", None)
+        if type(call) is not n.Call or not may_change(call, own):
+            continue
+        callee = globals.get(call.func.id) if type(call.func) is n.Global else None
+        if callee is None or isinstance(callee, type):
+            return True
+        if isinstance(callee, types.FunctionType) and callee not in seen:
+            if _acts(context.form_of(callee), callee.__globals__, context, seen | {callee}):
+                return True
+    return False
