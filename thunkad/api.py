@@ -12,6 +12,7 @@ from thunkad.compiled.entry import ArgNames, ArgNums
 from thunkad.inspection import adjoint_source, explain
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.runtime.cotangents import check_result
+from thunkad.runtime.maps import Linearized, linear_map, value_alone
 from thunkad.runtime.marks import Derivative, marked, nests
 from thunkad.tangents import NO_TANGENT, LazyTuple, Thunk
 
@@ -118,6 +119,8 @@ def vjp(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, captured: A
 
         return LazyTuple(part(name, inside) for name, inside in places)
 
+    of = functools.partial(f, **kwargs) if kwargs else f
+    linear_map(pullback, Linearized(functools.partial(value_alone, of) if has_aux else of, args, is_pullback=True))
     if has_aux:
         value, aux = value
         check_result(value, "vjp")

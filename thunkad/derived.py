@@ -14,7 +14,8 @@ from thunkad.compiled.curvature import curvature
 from thunkad.errors import ArgumentError
 from thunkad.jacobians import jacobian_of
 from thunkad.runtime.dots import check_directions
-from thunkad.runtime.marks import MAP, Derivative, marked, nests
+from thunkad.runtime.maps import Linearized, linear_map
+from thunkad.runtime.marks import Derivative, marked, nests
 from thunkad.runtime.residuals import snapshot
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -129,8 +130,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     """
     primals = snapshot(primals)  # the map stays at the point that it was made at
     value, push = linear.linearize(f, primals)
-    setattr(push, MAP, (f, primals))
-    return value, push
+    return value, linear_map(push, Linearized(f, primals))
 
 
 def elementwise_grad(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:

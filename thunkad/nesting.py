@@ -6,6 +6,7 @@ The tangent of a derivative function is that of the function that it is the deri
 from __future__ import annotations
 
 from thunkad.api import grad, value_and_grad
+from thunkad.compiled.maps_again import by_itself, pull_map, push_map
 from thunkad.compiled.sharing import Apart
 from thunkad.compiled.surroundings import Surroundings
 from thunkad.derived import (
@@ -20,6 +21,7 @@ from thunkad.derived import (
     tangent_of_gradient,
 )
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.runtime.maps import applied, taken_back
 from thunkad.runtime.replays import handed_over
 from thunkad.runtime.shadows import keep
 from thunkad.runtime.watching import (
@@ -112,6 +114,23 @@ def _(f, *, f_dot):
 alternative(product_with_hessian)(tangent_of_gradient)
 alternative(elementwise_grad)(gradient_of_sum)
 non_differentiable(stop_gradient)
+
+
+@by_itself(pull_map)
+@rrule(applied)
+def _(fn, *tangents):
+    y = applied(fn, *tangents)
+
+    def pullback(y_bar):
+        return NoTangent(), taken_back(fn, y_bar)
+
+    return y, pullback
+
+
+@by_itself(push_map)
+@frule(applied)
+def _(fn, *tangents, tangents_dot):
+    return applied(fn, *tangents), applied(fn, *tangents_dot)
 
 
 @rrule(hook, surrogate=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import thunkad as ad
+from thunkad.testing import check_grads
 from thunkad.testing.leaves import leaves
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "forward"))
@@ -409,3 +410,37 @@ def test_a_variable_that_one_branch_binds_and_another_one_reads():
         return t
 
     assert np.isclose(ad.linearize(bound, 0.6)[1](1.0), 4.8)
+
+
+SCALE = 2.0
+
+
+def scaled(p):
+    return {"u": np.sin(p["a"]) * p["b"][0] * SCALE, "v": np.sum(p["a"])}
+
+
+def test_maps_that_were_made_outside_are_their_own_derivatives(monkeypatch):
+    at, unit = {"a": np.array([0.3, 0.4]), "b": [2.0]}, {"a": np.array([1.0, -0.5]), "b": [1.5]}
+    _, linear = ad.linearize(scaled, at)
+    _, pullback = ad.vjp(scaled, at)
+
+    def of_linear(p):
+        found = linear(p)
+        return np.sum(found["u"] ** 3) * found["v"]
+
+    def of_pullback(seed):
+        found = pullback(seed)[0]
+        return np.sum(found["a"] ** 3) * found["b"][0]
+
+    for f, x in ((of_linear, unit), (of_pullback, linear(unit))):
+        check_grads(f, x, order=2)
+        dot = ad.jvp(f, (x,), (x,))[1]
+        assert np.isclose(dot, 4 * f(x))  # of degree four
+        assert np.isclose(ad.jvp(lambda y: ad.jvp(f, (y,), (x,))[1], (x,), (x,))[1], 12 * f(x))
+    matrix = ad.jacobian(lambda a: linear({"a": a, "b": [0.0]})["u"])(at["a"])
+    np.testing.assert_allclose(matrix, np.diag(np.cos(at["a"]) * 4))
+    np.testing.assert_allclose(ad.jacobian(ad.vjp(np.sin, at["a"])[1])(at["a"])[0], np.diag(np.cos(at["a"])))
+    monkeypatch.setitem(globals(), "SCALE", 3.0)  # the maps stay where they are, a transpose of them can't be had
+    assert np.isclose(ad.jvp(of_linear, (unit,), (unit,))[1], 4 * of_linear(unit))
+    with pytest.raises(ad.UnsupportedSyntaxError, match="has changed since"):
+        ad.grad(of_linear)(unit)

@@ -55,6 +55,8 @@ from thunkad.runtime.containers import shallow
 from thunkad.runtime.cotangents import entry
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.held import held
+from thunkad.runtime.maps import applied
+from thunkad.runtime.marks import MAP
 from thunkad.runtime.sets import is_of_sets, operand_bars
 from thunkad.runtime.shadows import keep, shares
 from thunkad.runtime.sharing import originals
@@ -225,8 +227,8 @@ class Pull:
             if self.kept or self.world.outlives:
                 fn, args, kwargs = held((fn, args, kwargs))
             return self.world.derivatives.pull(fn, args, kwargs)
-        if hasattr(fn, "__thunkad_map__"):
-            return self.world.derivatives.pull_map(fn, args, kwargs)
+        if hasattr(fn, MAP):
+            return self.method(fn, applied, fn, args, kwargs)
         if isinstance(fn, types.FunctionType):
             if lifted_of(fn) in self.world.lifted:
                 return self.lifted(fn, args, kwargs)

@@ -25,6 +25,7 @@ from thunkad.kinds.observe import kind_of
 from thunkad.lifetimes import attached, carries
 from thunkad.records import record
 from thunkad.runtime.containers import SETS
+from thunkad.runtime.marks import MAP
 from thunkad.runtime.sets import of_objects
 from thunkad.tangents import unthunk
 
@@ -79,7 +80,7 @@ def is_derivative(f: Any) -> bool:
 
 def _is_plain(f: Any) -> bool:
     plain = type(f) is types.FunctionType and not f.__code__.co_flags & _REFUSED
-    return plain and not is_derivative(f) and not chooses(f)
+    return plain and not is_derivative(f) and not hasattr(f, MAP) and not chooses(f)
 
 
 _REFUSED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

@@ -18,7 +18,6 @@ from thunkad.analysis.special import is_by_fields
 from thunkad.compiled.binding import bound_call
 from thunkad.compiled.dynamic import Pull, is_nested
 from thunkad.compiled.own_classes import is_operator_of_own, operator_methods
-from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.push import Push
 from thunkad.compiled.replay import FirstRun
 from thunkad.errors import UnsupportedSyntaxError
@@ -30,6 +29,7 @@ from thunkad.rules.entry import FRULE, name_of
 from thunkad.runtime.cotangents import dense, entry
 from thunkad.runtime.dots import defaults_dot, tangent_buffer
 from thunkad.runtime.held import held
+from thunkad.runtime.maps import applied
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.watching import Watch
 from thunkad.tangents import ZERO, AbstractZero, unthunk
@@ -53,8 +53,7 @@ class LinearCalls:
         if isinstance(fn, functools.partial):
             return self.partial(fn, args, kwargs)
         if hasattr(fn, MAP):
-            value, inner = self.whole(applied, (*getattr(fn, MAP), *args), kwargs)
-            return value, lambda fn_dot, arg_dots, kwarg_dots: inner(ZERO, (ZERO, ZERO, *arg_dots), kwarg_dots)
+            return self.bound(applied, fn, args, kwargs)
         if is_dispatch(fn):
             raise NotSeparable("a pullback that is decided when the code runs")
         if isinstance(fn, types.MethodType):

@@ -56,7 +56,6 @@ from thunkad.compiled.own_classes import (
     operator_methods,
 )
 from thunkad.compiled.own_classes_again import attribute, by_fields
-from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.refusals import changes_argument, writes_in_place
 from thunkad.compiled.replay import refuse_surrogates
 from thunkad.compiled.rules_again import is_as_it_stands, rule_itself, rule_of_library
@@ -74,6 +73,7 @@ from thunkad.runtime.cotangents import add
 from thunkad.runtime.dots import defaults_dot
 from thunkad.runtime.exceptions import attempt, in_one_go
 from thunkad.runtime.held import held
+from thunkad.runtime.maps import applied
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.sets import is_of_sets, merged_dots, operand_bars
 from thunkad.runtime.shadows import VALUES, Shadows, then
@@ -210,9 +210,7 @@ class PullAgain:
             found = self.nested.pull(pull, fn, args, kwargs)
             return self.taking(*found, args, kwargs) if shared else found
         if hasattr(f, MAP):
-            fixed = tuple(constant(x, fn) for x in getattr(f, MAP))
-            found, back = self.whole(pull, constant(applied, fn), (*fixed, *args), kwargs)
-            return found, rearranged(back, lambda own: (NO_TANGENT, own[1][2:], own[2]))
+            return self.method(pull, applied, fn, args, kwargs)
         if isinstance(f, types.FunctionType):
             return self.function(pull, fn, args, kwargs, wrt)
         wrapped = python_function(f)

@@ -20,13 +20,9 @@ from thunkad.runtime.columns import column, directions, side_by_side
 from thunkad.runtime.cotangents import add, dense, entry
 from thunkad.runtime.dots import defaults_dot, tangent_for
 from thunkad.runtime.held import held
-from thunkad.runtime.marks import MAP, NESTED, PUBLIC, Derivative
+from thunkad.runtime.maps import value_alone
+from thunkad.runtime.marks import NESTED, PUBLIC, Derivative
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
-
-
-def applied(f: Any, primals: Any, *tangents: Any) -> Any:
-    """What a map that ``linearize`` returned is in differentiated code."""
-    return PUBLIC["jvp"](f, primals, tangents)[1]
 
 
 class NestedPullback(Holding):
@@ -121,16 +117,6 @@ class Nested:
         def pullback(value_bar: Any) -> Any:
             by_name = back(value_bar)
             return by_call(spec.f, bound, by_name, args, kwargs)
-
-        return value, pullback
-
-    def pull_map(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A map that ``linearize`` returned."""
-        value, back = self.world.puller.whole(applied, (*getattr(fn, MAP), *args), kwargs)
-
-        def pullback(value_bar: Any) -> Any:
-            _, bars, named = back(value_bar)
-            return NO_TANGENT, bars[2:], named
 
         return value, pullback
 
@@ -329,11 +315,6 @@ class Nested:
 def taken_aux(kwargs: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
     """Whether ``has_aux`` is asked for, and the keywords that go to the function."""
     return bool(kwargs.get("has_aux", False)), {k: v for k, v in kwargs.items() if k != "has_aux"}
-
-
-def value_alone(f: Any, *args: Any, **kwargs: Any) -> Any:
-    """What the pullback of ``vjp`` with ``has_aux`` is the pullback of."""
-    return f(*args, **kwargs)[0]
 
 
 def first_of(f: Any, aux: bool) -> Any:

@@ -33,7 +33,6 @@ from thunkad.compiled.own_classes import (
     push_setting,
     refuse_own_new,
 )
-from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.refusals import changes_argument
 from thunkad.errors import NoRuleError, UnsupportedSyntaxError
 from thunkad.forward.array_likes import with_arrays_given
@@ -50,6 +49,7 @@ from thunkad.runtime.cotangents import entry
 from thunkad.runtime.dot_changes import held
 from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
 from thunkad.runtime.exceptions import attempt
+from thunkad.runtime.maps import applied
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.sets import is_of_sets, merged_dots
 from thunkad.runtime.shadows import fields_of
@@ -176,7 +176,7 @@ class Push:
         if instead is not fn:
             return self.whole(instead, fn_dot, args, arg_dots, kwargs, kwarg_dots)
         if hasattr(fn, MAP):
-            return self.whole(applied, ZERO, (*getattr(fn, MAP), *args), (ZERO, ZERO, *arg_dots), kwargs, kwarg_dots)
+            return self.whole(applied, ZERO, (fn, *args), (ZERO, *arg_dots), kwargs, kwarg_dots)
         if fn is super and len(args) == 2:  # its tangent is that of the object whose methods it finds
             return super(*args), arg_dots[1]
         if fn is attempt:

@@ -32,7 +32,6 @@ from thunkad.compiled.load import lifted_of, slot_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.outcomes import push_attempt_again
 from thunkad.compiled.own_classes import attribute_call, operator_methods, push_fields
-from thunkad.compiled.pull_nested import applied
 from thunkad.compiled.refusals import changes_argument
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
@@ -43,6 +42,7 @@ from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
 from thunkad.runtime.exceptions import attempt
+from thunkad.runtime.maps import applied
 from thunkad.runtime.marks import MAP
 from thunkad.runtime.sets import is_of_sets, merged_dots
 from thunkad.runtime.using import Using, finds_some, handed
@@ -124,8 +124,7 @@ class PushAgain:
         if stands_for(f)[0] is not f:
             return self.whole((stands_for(f)[0], *fn[1:]), args, kwargs)
         if hasattr(f, MAP):
-            fixed = tuple(constant(x, fn) for x in getattr(f, MAP))
-            return self.whole(constant(applied, fn), (*fixed, *args), kwargs)
+            return self.whole(constant(applied, fn), (fn, *args), kwargs)
         if f is super and len(args) == 2:
             return (super(*given), *args[1][1:])
         if f is attempt:

@@ -109,6 +109,8 @@ def joins(fn: Any, args: tuple[Any, ...]) -> bool:
 
 def is_as_it_stands(rule: Entry) -> bool:
     """Whether a rule is differentiated itself: one of the user's, or one that takes derivatives, that isn't pasted."""
+    if hasattr(rule.function, "on_bundles"):
+        return True
     return (rule.layer == "user" or rule.wants_ad()) and template_of(rule) is None
 
 

@@ -12,6 +12,8 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.records import record
 from thunkad.rules.entry import name_of
+from thunkad.runtime.maps import applied
+from thunkad.runtime.marks import MAP
 from thunkad.source.wrapped import python_function
 
 
@@ -37,6 +39,8 @@ def target_of(f: Any) -> Target:
     """Look through methods, partials, callable objects and caches."""
     if hasattr(f, "__thunkad_derivative__") or chooses(f):
         return Target(f, is_library=True)
+    if hasattr(f, MAP):
+        return Target(applied, (f,), is_library=True)
     if isinstance(f, types.FunctionType):
         if inspect.isgeneratorfunction(f):
             raise UnsupportedSyntaxError(

@@ -11,7 +11,7 @@ from thunkad.records import record
 MARK = "__thunkad_derivative__"
 NESTED = "__thunkad_nested__"
 PUBLIC: dict[str, Any] = {}  # those functions, by what they do
-MAP = "__thunkad_map__"  # of what linearize returned: the function and where it was linearized
+MAP = "__thunkad_map__"  # of what linearize and vjp returned, see thunkad.runtime.maps
 F = TypeVar("F", bound=Callable[..., Any])
 
 
