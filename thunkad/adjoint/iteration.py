@@ -10,9 +10,8 @@ from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.steps import ENTRY, Block, IndexStep, Step, UnpackStep
-from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Site
-from thunkad.analysis.spans import LIVE, counts, is_place
+from thunkad.analysis.spans import LIVE, counts, is_place, may_write
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Mapping, is_sequence
@@ -61,11 +60,9 @@ def live_iteration(
     mutation = forward.mutation
     if site is None or site.callee not in LIVE or not isinstance(s.iter, n.Call):
         return None
-    names = [i for a in site.args for i in walk.names(a)]
-    others = lists_apart(forward.resolved).difference(names)
-    written = {x for b in walk.statements(s.body) for x in mutation.aliases.written_by.get(id(b), ())}
-    inside = set(map(mutation.aliases.find, written - others))
-    if not any(mutation.aliases.find(i) in inside for i in names) and not _by_index(forward, s, site):
+    names = {i for a in site.args for i in walk.names(a)}
+    writes = may_write(forward.resolved, mutation.aliases, walk.statements(s.body), names)
+    if not writes and not _by_index(forward, s, site):
         return None
     if (
         (site.kwargs and site.callee is not enumerate)

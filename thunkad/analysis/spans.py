@@ -6,7 +6,7 @@ Such a result is *disturbed* if that memory is written between the call and the 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,15 @@ class _Layout:
         return any(arms.get(id(x), k) != k for x, k in self.within[id(b)])
 
 
+def may_write(resolved: Resolved, aliases: Any, statements: Iterable[n.Stmt], given: set[str]) -> bool:
+    """Whether ``statements`` may write what the names ``given`` lead to."""
+    others = lists_apart(resolved) - given
+    classes = set(map(aliases.find, given))
+    return any(
+        w not in others and aliases.find(w) in classes for x in statements for w in aliases.written_by.get(id(x), ())
+    )
+
+
 def counts(site: Site) -> bool:
     """Whether a call goes through what it is given side by side, by number."""
     if site.callee not in (enumerate, zip, reversed) or any(type(a) is n.Star for a in site.args):
@@ -103,7 +112,7 @@ class _Span:
         self, resolved: Resolved, aliases: Any, layout: _Layout, s: n.Assign, site: Any,
         without: Callable[[n.Stmt], Any],
     ) -> None:  # fmt: skip
-        self.aliases, self.layout, self.call, self.without = aliases, layout, s, without
+        self.resolved, self.aliases, self.layout, self.call, self.without = resolved, aliases, layout, s, without
         self.given = {i for a in (*site.args, *(e for _, e in site.bound)) for i in walk.names(a)}
         self.classes = set(map(aliases.find, self.given))
         iterator = goes_on_reading(site)
@@ -131,19 +140,17 @@ class _Span:
             own = [loop for loop in layout.loops(x) if loop not in around]
             ends.append(layout.end[id(own[0])] if own else layout.index[id(x)])
         self.first, self.last, self.names = start + 1, max(ends), names
-        self.others = lists_apart(resolved) - self.given
 
     def shares(self, x: n.Stmt) -> bool:
         return any(self.aliases.find(w) in self.classes for w in walk.writes(x))
 
     def is_disturbed(self) -> bool:
-        return any(
-            self.aliases.find(w) in self.classes
+        between = (
+            x
             for x in self.layout.order[self.first : self.last + 1]
             if x is not self.call and not self.layout.exclude(self.call, x) and not self.takes_in(x)
-            for w in self.aliases.written_by.get(id(x), ())
-            if w not in self.others
         )
+        return may_write(self.resolved, self.aliases, between, self.given)
 
     def takes_in(self, x: Any) -> bool:
         """Whether ``x`` fills a list or dict from the iterator, which reads others: ``d.update(zip(keys, values))``."""

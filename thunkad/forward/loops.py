@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.analysis.aliases import aliases_of
-from thunkad.analysis.apart import lists_apart
 from thunkad.analysis.sites import Resolved, Site, called
-from thunkad.analysis.spans import counts, is_place
+from thunkad.analysis.spans import counts, is_place, may_write
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Num, is_sequence
@@ -20,13 +19,7 @@ def changes_what_it_runs_over(push: Any, s: n.For, operands: list[n.Expr]) -> bo
     names = {i for a in operands for i in walk.names(a) if not push.is_scalar(i)}
     if all(isinstance(k, Num) and (k.ndim or 0) > 1 for k in map(push.kind, names)):
         return False  # rows are views, and so are those of the tangent
-    aliases, others = aliases_of(push.resolved), lists_apart(push.resolved) - names
-    classes = {aliases.find(x) for x in names}
-    return any(
-        w not in others and aliases.find(w) in classes
-        for x in walk.statements(s.body)
-        for w in aliases.written_by.get(id(x), ())
-    )
+    return may_write(push.resolved, aliases_of(push.resolved), walk.statements(s.body), names)
 
 
 def parts_by_number(push: Any, s: n.For, site: Site | None, count: str) -> dict[Any, n.Index] | None:

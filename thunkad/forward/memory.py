@@ -16,7 +16,7 @@ from thunkad.analysis.changing import makes_changing
 from thunkad.analysis.late_calls import foreseen, variables_of
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
-from thunkad.analysis.views import is_fold
+from thunkad.analysis.views import ARRAY_VIEWS, is_fold
 from thunkad.analysis.writing import dispatched_writes, is_product, is_shared_dispatch
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -24,15 +24,6 @@ from thunkad.kinds.lattice import Instance, Known, Mapping, Num, Opaque, Sequenc
 from thunkad.records import field, record
 from thunkad.runtime import arrays, cotangents
 
-#: NumPy functions whose result may share memory with an argument.
-_VIEWS = frozenset(
-    "reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims diagonal real imag atleast_1d atleast_2d "
-    "atleast_3d broadcast_to broadcast_arrays diag asarray asanyarray ascontiguousarray asfortranarray require split "
-    "array_split hsplit vsplit dsplit flip fliplr flipud rot90 sliding_window_view matrix_transpose permute_dims "
-    "nan_to_num real_if_close einsum astype view array conj conjugate copyto unstack squeeze as_strided "
-    "meshgrid trim_zeros diff apply_over_axes polyder polyint asarray_chkfinite __array__ to_device matrix_power "
-    "float16 float32 float64 longdouble complex64 complex128 clongdouble".split()
-)
 #: Runtime helpers that hand on the cotangent that they are given.
 _FRESH = frozenset(
     "zeros own tangent_buffer index_bar len range isinstance float int bool complex abs round print".split()
@@ -340,7 +331,7 @@ def makes_fresh(site: Site) -> bool:
     module = getattr(fn, "__module__", None) or ""
     return (
         module.split(".")[0] in ("numpy", "math", "cmath", "scipy")
-        and name not in _VIEWS
+        and name not in ARRAY_VIEWS
         and isinstance(name, str)
         and not is_fold(fn)
     )
@@ -370,4 +361,4 @@ _LIKE = (
 def hands_on(site: Site) -> bool:
     """Whether a library function may return a view of its operand, or a new container of what is in it."""
     name = getattr(site.callee, "__name__", "")
-    return not makes_fresh(site) and (name in _VIEWS or name in ("copy", "flatten", "dict", "list"))
+    return not makes_fresh(site) and (name in ARRAY_VIEWS or name in ("copy", "flatten", "dict", "list"))
