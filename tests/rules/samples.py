@@ -12,6 +12,7 @@ import operator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.fft
 import scipy.linalg
 import scipy.special
 import scipy.stats
@@ -717,3 +718,40 @@ for name in "ppf isf".split():
 for name in "entropy mean median std var".split():
     written(f"scipy.stats.norm.{name}({{0}}, {{1}})", getattr(NORM, name), 0.3, 1.4)
 written("scipy.stats.norm.rvs({0}, {1}, size=3, random_state=5)", NORM.rvs, 0.3, 1.4)
+
+# What may be overwritten
+
+composed(SL.solve, SPD, R, overwrite_a=True, overwrite_b=True)
+composed(SL.solve_triangular, SPD, R, lower=True, overwrite_b=True)
+composed(SL.solve_banded, (1, 1), np.array([[0.0, 0.5, 0.4], [3.0, 4.0, 5.0], [0.3, 0.2, 0.0]]), R, overwrite_ab=True)
+written(f"scipy.linalg.cholesky({SYMMETRIC}, overwrite_a=True)", SL.cholesky, SPD)
+written(f"np.tril(scipy.linalg.cho_factor({SYMMETRIC}, True, True)[0])", SL.cho_factor, SPD)
+written(f"scipy.linalg.cho_solve(scipy.linalg.cho_factor({SYMMETRIC}), {{1}}, overwrite_b=True)", SL.cho_solve, SPD, R)
+written("scipy.linalg.lu_solve(scipy.linalg.lu_factor({0}, overwrite_a=True), {1}, 0, True)", SL.lu_solve, SPD, R)
+composed(SL.det, SPD, overwrite_a=True)
+composed(SL.inv, SPD, True)
+
+# scipy.fft
+
+SF = scipy.fft
+for name in "fft ifft rfft ihfft".split():
+    add(getattr(SF, name), V)
+    add(getattr(SF, name), M, 3, 0, "ortho", workers=1)
+for name in "fft ifft irfft hfft".split():
+    add(getattr(SF, name), Z, 5, norm="forward")
+    composed(getattr(SF, name), Z, overwrite_x=True)
+each(SF, "fftn ifftn irfftn", Z)
+add(SF.rfftn, M)
+for name in "fft2 ifft2 irfft2".split():
+    composed(getattr(SF, name), Z)
+composed(SF.rfft2, M)
+composed(SF.fftshift, M)
+composed(SF.ifftshift, M, 0)
+for name in "dct idct dst idst".split():
+    for kind in (1, 2, 3, 4):
+        add(getattr(SF, name), M, kind)
+        add(getattr(SF, name), M, kind, 5, 0, "forward", orthogonalize=True)
+    add(getattr(SF, name), M, 2, 2, norm="ortho")
+    add(getattr(SF, name), M, 1, norm="ortho", orthogonalize=False)
+    composed(getattr(SF, name + "n"), M, norm="ortho")
+    composed(getattr(SF, name + "n"), M, 3, (3,), (1,))

@@ -30,7 +30,7 @@ from thunkad.kinds.lattice import (
 )
 from thunkad.runtime.ducks import is_duck
 from thunkad.runtime.subclasses import check_class
-from thunkad.source.origin import library_of
+from thunkad.source.origin import is_foreign, library_of
 from thunkad.source.wrapped import python_function
 
 _FIELD_OF = {"b": "bool", "i": "int", "u": "int", "f": "real", "c": "complex"}
@@ -75,12 +75,12 @@ def kind_of(value: Any, depth: int = 0) -> Kind:
 
 
 def _is_bare(value: Any) -> bool:
-    """Whether ``value`` is a callable of a built-in class, or of the compiler's: one without attributes."""
+    """Whether ``value`` is a callable of a built-in class, or of the compiler's, without attributes of the user's."""
     if type(value).__name__ == "cython_function_or_method":
         return True
     call = getattr(type(value), "__call__", None)  # noqa: B004 - the method itself is looked at
     written = isinstance(call, types.FunctionType) and not type(value).__module__.startswith("thunkad.")
-    return callable(value) and not written and not hasattr(value, "__dict__")
+    return callable(value) and not written and (not hasattr(value, "__dict__") or is_foreign(value))
 
 
 def _array(value: Any, depth: int) -> Kind:

@@ -13,6 +13,7 @@ from thunkad.rules.table import TABLE
 PARTS = {
     "numpy.random": "thunkad.rules.numpy.randomness",
     "scipy.special": "thunkad.rules.scipy.special",
+    "scipy.fft": "thunkad.rules.scipy.fourier",
     "scipy.linalg": "thunkad.rules.scipy.linalg",
     "scipy.stats": "thunkad.rules.scipy.stats",
     "statistics": "thunkad.rules.python.statistics",

@@ -124,6 +124,8 @@ def _resolver(function: Any, local: set[str], entry: Entry) -> Any:
         except KeyError:
             raise NotInlineable(f"unbound name {ident}") from None
         reads_of(entry)[function, ident] = value
+        if ident in function.__code__.co_freevars and inspect.isroutine(value):
+            ident = value.__name__  # a rule that is made for several functions calls each by its own name
         return n.Ref(ident, value)
 
     return name

@@ -390,9 +390,11 @@ class Shadows(ArrayShadows):
 
 
 def fields_of(x: Any) -> dict[str, Any]:
-    """The attributes of an object, those in slots too; none of a class."""
-    if isinstance(x, (type, Variable)):
-        return {} if isinstance(x, type) else x.fields()
+    """The attributes of an object, those in slots too; none of a class or a module."""
+    if isinstance(x, (type, types.ModuleType)):
+        return {}
+    if isinstance(x, Variable):
+        return x.fields()
     own = {**getattr(x, "__dict__", {}), **(held_by(x) if isinstance(x, BaseException) else {})}
     for cls in type(x).__mro__:
         for name in getattr(cls, "__slots__", ()):

@@ -13,7 +13,7 @@ from thunkad.kinds.casts import any_number
 from thunkad.kinds.results import RESULT_KINDS
 from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
-from thunkad.rules.scipy import decompositions, structured  # noqa: F401 - read in with this module
+from thunkad.rules.scipy import decompositions, overwriting, structured  # noqa: F401 - read in with this module
 from thunkad.rules.scipy.linalg_helpers import (
     banded_dot,
     banded_matrix_bar,
