@@ -10,12 +10,15 @@ from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
 from thunkad.adjoint.steps import ENTRY, Block, IndexStep, Step, UnpackStep
-from thunkad.analysis.sites import Site
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import LIVE, counts, is_place, may_write
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import PY_INT, UNKNOWN, Mapping, is_sequence
 from thunkad.records import record
+from thunkad.runtime.key_bars import item_add
+
+ITEM_ADD = n.Ref("item_add", item_add)
 
 
 @record
@@ -50,6 +53,32 @@ class LiveItemStep(Step):
                 bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), (source, key, item, part))))
             else:
                 bars.contribute(self.temporaries[source.id], part, maybe_zero=True)
+
+
+@record
+class KeyStep(IndexStep):
+    """The item that a loop binds over what may be a dict whose keys are objects."""
+
+    def reads(self) -> set[str]:
+        return {self.source, self.target}
+
+    def reverse(self, bars: Bars) -> None:
+        bar = bars.taken(self.target)
+        if bar is None:
+            return
+        value = bars.stable(bar.expr, [n.Name(self.source)] * 2)
+        buffer = bars.buffer(self.source)
+        call = n.Call(ITEM_ADD, (buffer, self.index, value, n.Name(self.source), n.Name(self.target)))
+        bars.emit(n.Assign(buffer.id, call))
+        bars.live[self.source] = type(bar)(buffer, True, bars.live[self.source].maybe_zero)
+
+
+def item_step(resolved: Resolved, s: n.For, source: str, count: str) -> IndexStep:
+    """The step of what a loop over ``source`` binds."""
+    kind = resolved.kind(n.Name(source))
+    keyed = isinstance(kind, Mapping) and kind.entries is None and resolved.members != frozenset()
+    step = KeyStep if keyed or (kind is UNKNOWN and resolved.members) else IndexStep
+    return step(s.line, s.target, source, n.Name(count), PY_INT)
 
 
 def live_iteration(
@@ -113,7 +142,8 @@ def live_iteration(
 def _by_index(forward: Any, s: n.For, site: Site) -> bool:
     """Whether the items of all that is differentiated are had by their number; such a loop makes no list."""
     if site.callee is dict.items:  # the values by their keys
-        return isinstance(forward.resolved.kind(site.args[0]), Mapping)
+        kind = forward.resolved.kind(site.args[0])
+        return isinstance(kind, Mapping) and (kind.entries is not None or forward.resolved.members == frozenset())
     if not counts(site) or s.target in forward.mutation.shadowed:
         return False
     return all(

@@ -10,6 +10,7 @@ from typing import Any
 from thunkad.adjoint.accessors import Accessors
 from thunkad.adjoint.calls import Calls
 from thunkad.adjoint.containers import ChangeStep, Containers
+from thunkad.adjoint.iteration import item_step
 from thunkad.adjoint.mutation import (
     KEEP,
     SHARES,
@@ -26,7 +27,7 @@ from thunkad.adjoint.mutation import (
     as_key,
     is_simple_list,
 )
-from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, IndexStep, InlineStep, OutlinedStep, UnpackStep
+from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, InlineStep, OutlinedStep, UnpackStep
 from thunkad.adjoint.writers import Writers
 from thunkad.analysis.aliases import Aliases, basic, has_memory, is_product, makes_view
 from thunkad.analysis.sites import Site
@@ -34,7 +35,7 @@ from thunkad.analysis.special import update_access
 from thunkad.analysis.views import HAND_ON
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import PY_BOOL, PY_INT, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
+from thunkad.kinds.lattice import PY_BOOL, UNKNOWN, Kind, Mapping, Num, Opaque, Sequence
 from thunkad.kinds.operators import INPLACE_FUNCTION
 from thunkad.kinds.results import binary, element
 from thunkad.kinds.variables import is_variable
@@ -182,7 +183,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
         """The step of what an iteration over ``source`` binds."""
         if source in self.shadowed:
             return ReadStep(s.line, s.target, source, n.Name(count), True, self.kind(n.Name(s.target)), None)
-        return IndexStep(s.line, s.target, source, n.Name(count), PY_INT)
+        return item_step(self.fw.resolved, s, source, count)
 
     def is_shadowed(self, e: n.Expr) -> bool:
         return type(e) is n.Name and e.id in self.shadowed

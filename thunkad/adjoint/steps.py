@@ -22,11 +22,13 @@ from thunkad.rules.template import Template
 from thunkad.runtime import cotangents
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.collect import collect
+from thunkad.runtime.key_bars import key_bars, split_named
 from thunkad.tangents import unthunk
 
 ENTRY = n.Ref("entry", cotangents.entry)
 GATHER = n.Ref("gather", cotangents.gather)
-SPLIT_NAMED = n.Ref("split_named", cotangents.split_named)
+KEY_BARS = n.Ref("key_bars", key_bars)
+SPLIT_NAMED = n.Ref("split_named", split_named)
 SPLIT = n.Ref("split", cotangents.split)
 LIKE = n.Ref("like", cotangents.like)
 FIELD_TANGENT = n.Ref("field_tangent", cotangents.field_tangent)
@@ -72,7 +74,8 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
     ``found(item, part)``: the cotangent of an item of which ``part`` was in that of the display.
     """
     items = display.values if type(display) is n.DictExpr else display.items
-    if not any(i in bars.active for x in items for i in walk.names(x)):
+    keyed = tuple(k for k in getattr(display, "keys", ()) if type(k) is n.Name and k.id in bars.active)
+    if not keyed and not any(i in bars.active for x in items for i in walk.names(x)):
         return
     if type(value) is n.TupleExpr and type(display) is n.TupleExpr and len(value.items) == len(items):
         if not any(type(x) is n.Star for x in items):
@@ -85,6 +88,8 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
         bars.emit(n.Assign(name, value))
         value = n.Name(name)
     if type(display) is n.DictExpr:
+        if keyed:
+            give_keys(bars, keyed, value)
         give_named(bars, display, value, keys, found)
         return
     if any(type(x) is n.Star for x in display.items):
@@ -93,6 +98,14 @@ def give_display(bars: Bars, display: n.Expr, value: n.Expr, keys: frozenset[Any
     for k, item in enumerate(display.items):
         if (keys is None or k in keys) and any(i in bars.active for i in walk.names(item)):
             give(bars, item, n.Call(ENTRY, (value, n.Const(k))), maybe_zero=True)
+
+
+def give_keys(bars: Bars, keys: tuple[n.Expr, ...], value: n.Expr) -> None:
+    """The keys of a dict display that are differentiated."""
+    parts = bars.names.temporary()
+    bars.emit(n.Assign(parts, n.Call(KEY_BARS, (value, n.TupleExpr(keys)))))
+    for j, key in enumerate(keys):
+        give(bars, key, n.Index(n.Name(parts), n.Const(j)), maybe_zero=True)
 
 
 def give_named(bars: Bars, display: n.DictExpr, value: n.Expr, keys: frozenset[Any] | None, found: Found) -> None:

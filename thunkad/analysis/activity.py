@@ -7,6 +7,7 @@ from typing import Any
 
 from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
+from thunkad.analysis.keys import object_keys
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import sources
@@ -169,7 +170,8 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
         root = s.target
         while type(root) in (n.Index, n.Attr):
             root = root.value
-        return [(root.id, tuple(walk.names(s.value)))] if type(root) is n.Name else []
+        put = (*walk.names(s.value), *object_keys(resolved, s))
+        return [(root.id, put)] if type(root) is n.Name else []
     return []
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.apart import is_total
+from thunkad.analysis.keys import object_keys
 from thunkad.analysis.late_calls import foreseen, is_opaque, variables_of
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.same_objects import one_object
@@ -310,7 +311,7 @@ class _Finder:
             unread = self.read is not None and root not in self.read
             # an array takes a copy of what is stored into it
             if root is not None and not unread and not isinstance(kind, Num):
-                self.link(root, self.memory(s.value))
+                self.link(root, [*self.memory(s.value), *object_keys(self.resolved, s)])
         elif t is n.Effect and type(s.value) is n.Call:
             self.effect(s.value, self.resolved.sites.get(id(s)))
 

@@ -7,6 +7,7 @@ import functools
 import inspect
 import operator
 import types
+from collections import OrderedDict
 from importlib import import_module
 from typing import Any
 
@@ -208,6 +209,8 @@ class CallSites:
                 if decision.entry is None and isinstance(meant, type) and makes_itself(meant):
                     return self.made(s, e.func, meant, args, kwargs, kinds)
                 return self.dynamic(s, e.func, args, kwargs, kinds, results.call(meant, [NUMERIC], {}))
+        if fn in (dict.keys, OrderedDict.keys) and self.context.members == frozenset():
+            return self.site(s, Site("constant", fn, args=tuple(args), kinds=kinds))  # no object is a key
         function = numeric_function(meant, kinds)
         if function is None:  # an operator, as a function
             return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)

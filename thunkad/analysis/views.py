@@ -20,8 +20,8 @@ ARRAY_VIEWS = frozenset(
 )  # fmt: skip
 #: Functions whose result may be a view of, or hold, what they are given.
 VIEWS = ARRAY_VIEWS | frozenset(
-    ("zip", "enumerate", "list", "tuple", "dict", "items", "counter", "values", "get", "set", "frozenset", "reversed",
-     "sorted", "copy", "deque", "ordered_dict", "default_dict", "getitem", "iter", "split_starred", "max", "min",
+    ("zip", "enumerate", "list", "tuple", "dict", "items", "keys", "counter", "values", "get", "set", "frozenset",
+     "reversed", "sorted", "copy", "deque", "ordered_dict", "default_dict", "getitem", "iter", "split_starred", "max", "min",
      "pop", "setdefault")
 )  # fmt: skip
 #: Of these, the functions that read values to decide what they return, and whose pullback does so again.
@@ -29,8 +29,8 @@ SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
 #: Functions that hand on what they are given, in a container or as a view, and whose pullback reads no values.
 HAND_ON = frozenset(
     ("atleast_1d", "atleast_2d", "atleast_3d", "zip", "enumerate", "reversed", "list", "tuple", "dict", "deque",
-     "ordered_dict", "default_dict", "items", "values", "get", "iter", "split_starred", "broadcast_arrays", "split",
-     "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid", "counter")
+     "ordered_dict", "default_dict", "items", "keys", "values", "get", "iter", "split_starred", "broadcast_arrays",
+     "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "meshgrid", "counter")
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ _PURE_BUILTINS = frozenset(
 )  # fmt: skip
 #: Helpers of generated code that change something, or run code of the user's.
 CHANGING = frozenset(
-    ("pop", "insert", "reverse", "index_add", "accumulate", "take_entry", "take_item", "take_field",
+    ("pop", "insert", "reverse", "index_add", "item_add", "accumulate", "take_entry", "take_item", "take_field",
      "take_stored", "take_moved",
      "change", "update", "update_entry", "update_attribute", "pull", "pull_kept", "pull_shared", "pull_packed",
      "pull_kept_packed", "pull_shared_packed", "set_entry", "set_field", "del_field", "change_dot", "next_dot",

@@ -77,6 +77,8 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
             "items of an object that is neither an array nor a list, tuple or dict are differentiated",
             hint="give the class a method that returns a list of its items, and iterate over that",
         )
+    if isinstance(x_bar, NotImplementedTangent):
+        return x_bar + {index: v}
     if is_duck(type(x_bar)) and all(map(_takes_all, _parts(index))):
         return x_bar + np.reshape(v, x_bar.shape)
     if isinstance(x_bar, np.ndarray) or is_duck(type(x_bar)):
@@ -139,6 +141,10 @@ def gather(parts: tuple[Any, ...], x: Any) -> Any:
             if not isinstance(part, AbstractZero):
                 x_bar[k] = part
         return x_bar
+    if isinstance(x, dict) and not all(isinstance(unthunk(p), AbstractZero) for p in parts):
+        raise UnsupportedSyntaxError(
+            "objects that are keys of a dict and differentiated are taken apart (a, b = d)", hint="use list(d)"
+        )
     return list(parts) if isinstance(x, LISTS) else tuple(parts)
 
 
@@ -152,22 +158,6 @@ def split(t_bar: Any, stars: tuple[int, ...], lengths: tuple[int, ...]) -> tuple
         out.append(items[at : at + length] if k in stars else items[at])
         at += length
     return tuple(out)
-
-
-def split_named(t_bar: Any, spread: tuple[int, ...], places: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Cut the cotangent of a dict display: one part per item, a dict for each that was spread (``**``).
-
-    ``places`` has the key of an item, or the dict that was spread; of equal keys the last one counts.
-    """
-    t_bar = unthunk(t_bar)
-    seen: set[Any] = set()
-    parts: list[Any] = []
-    for j in reversed(range(len(places))):
-        keys = tuple(places[j]) if j in spread else (places[j],)
-        found = {key: ZERO if key in seen else entry(t_bar, key) for key in keys}
-        seen.update(keys)
-        parts.append(found if j in spread else found[places[j]])
-    return tuple(reversed(parts))
 
 
 def like(parts: Any, x: Any) -> Any:

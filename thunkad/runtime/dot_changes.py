@@ -22,7 +22,7 @@ from thunkad.runtime.elements import sorted_order
 from thunkad.runtime.sets import change_set, dots_of_keys, dots_of_set
 from thunkad.runtime.shadows import unless_cut
 from thunkad.runtime.subclasses import check_contents
-from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
+from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
 
 def held(v_dot: Any, v: Any) -> Any:
@@ -87,6 +87,8 @@ def del_field(x_dot: Any, name: str, x: Any) -> None:
 
 
 def _unfollowed(x_dot: Any) -> UnsupportedSyntaxError:
+    if isinstance(x_dot, NotImplementedTangent):
+        x_dot.demand()
     return UnsupportedSyntaxError(
         f"a change of a value whose tangent is {describe(x_dot)} can't be followed", hint="build a new value instead"
     )

@@ -18,6 +18,7 @@ from thunkad.runtime.complex import in_field_of
 from thunkad.runtime.containers import LISTS, SEQUENCES, SETS, DefaultDots
 from thunkad.runtime.cotangents import add, entry, like
 from thunkad.runtime.ducks import is_duck
+from thunkad.runtime.key_bars import dict_bar_of, key_bars
 from thunkad.runtime.sets import dots_of_keys, dots_of_set, elements_of
 from thunkad.tangents import NO_TANGENT, ZERO
 
@@ -260,7 +261,8 @@ def dict_bar(y_bar: Any, mapping: Any) -> Any:
     if isinstance(mapping, dict):
         return y_bar
     last = {key: k for k, (key, _) in enumerate(mapping)}  # of equal keys the last one counts
-    parts = [(NO_TANGENT, entry(y_bar, key) if last[key] == k else ZERO) for k, (key, _) in enumerate(mapping)]
+    of_keys = key_bars(y_bar, tuple(key for key, _ in mapping))
+    parts = [(of_keys[k], entry(y_bar, key) if last[key] == k else ZERO) for k, (key, _) in enumerate(mapping)]
     return elements_bar(parts, mapping)
 
 
@@ -293,9 +295,9 @@ def values_dot(mapping_dot: Any, mapping: dict[Any, Any]) -> list[Any]:
 
 def items_bar(y_bar: Any, mapping: dict[Any, Any]) -> dict[Any, Any]:
     """The cotangent of ``mapping`` from those of its items, in order."""
-    if not is_zero(y_bar):
-        elements_of(mapping, [entry(pair, 0) for pair in y_bar])
-    return dict(zip(mapping, _seconds(y_bar)))
+    found = dict(zip(mapping, _seconds(y_bar)))
+    of_keys = [] if is_zero(y_bar) else [entry(pair, 0) for pair in y_bar]
+    return dict_bar_of(mapping, of_keys, found)
 
 
 def items_dot(mapping_dot: Any, mapping: dict[Any, Any]) -> list[Any]:

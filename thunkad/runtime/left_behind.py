@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import KeptValueWarning
+from thunkad.runtime.parts import within
 from thunkad.runtime.shadows import fields_of
 from thunkad.runtime.variables import level_of_user
-from thunkad.runtime.watching import within
 
 _NUMBERS = (float, complex, np.generic, np.ndarray)
 _ITEMS = (list, tuple, set, frozenset, deque)

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import Place, UnsupportedSyntaxError
-from thunkad.runtime.chosen import is_function
 from thunkad.runtime.containers import SETS, SetDots
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.key_bars import KEYS, dict_bar_of
+from thunkad.runtime.parts import parts_of, within
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, unthunk
 
+_NUMBERS = (float, complex, np.inexact)
+_HOLDERS = (np.ndarray, list, dict)
 _PLAIN = (str, bytes, int, np.integer, np.bool_, type(None), type, range, enum.Enum)
-_KEYS = "an object that is a key of a dict is differentiated where the keys are gone through"
-_HINT = "keep the objects in a list, or as values of the dict"
 
 
 def set_of(cls: type, iterable: Iterable[Any] = ()) -> Any:
@@ -41,17 +41,15 @@ def check_elements(elements: Iterable[Any]) -> None:
 
 
 def _is_number(x: Any) -> bool:
-    return any(map(_is_number, x)) if isinstance(x, (tuple, frozenset)) else isinstance(x, (float, complex, np.inexact))
+    return any(map(_is_number, x)) if isinstance(x, (tuple, frozenset)) else isinstance(x, _NUMBERS)
 
 
 def _holds_numbers(x: Any) -> bool:
-    """Whether ``x`` is an object, or holds one, of which something may be differentiated."""
-    if isinstance(x, _PLAIN) or is_function(x):
+    """Whether ``x`` is an object or a function, or holds one, of which something may be differentiated."""
+    if isinstance(x, _PLAIN):
         return False
-    if isinstance(x, (tuple, frozenset)):
-        return any(map(_holds_numbers, x))
-    held = fields_of(x).values()
-    return any(isinstance(v, (float, complex, np.inexact, np.ndarray, list, dict)) or _holds_numbers(v) for v in held)
+    found = (part for part in within(x) if not isinstance(part, (tuple, frozenset)))
+    return any(isinstance(part, _HOLDERS) or any(isinstance(v, _NUMBERS) for v in parts_of(part)) for part in found)
 
 
 def without_objects(y: Any, name: str) -> Any:
@@ -97,7 +95,7 @@ def elements_of(x: Any, parts: list[Any]) -> Any:
     if all(isinstance(unthunk(p), AbstractZero) for p in parts):
         return NO_TANGENT
     if isinstance(x, dict):
-        raise UnsupportedSyntaxError(_KEYS, hint=_HINT)
+        return dict_bar_of(x, parts, {})
     return tuple(parts) if isinstance(x, tuple) else parts
 
 
@@ -114,7 +112,7 @@ def dots_of_set(x_dot: Any, x: Any) -> list[Any]:
 
 def dots_of_keys(x: dict[Any, Any]) -> list[Any]:
     """The tangents of the keys of a dict, which are not known: an error if one is needed."""
-    unknown = NotImplementedTangent(f"{_KEYS}: {_HINT}", Place())
+    unknown = NotImplementedTangent(KEYS, Place())
     return [unknown if _holds_numbers(k) else ZERO for k in x]
 
 

@@ -26,6 +26,7 @@ from thunkad.runtime.dict_fields import slot_of_read, slot_of_write
 from thunkad.runtime.exceptions import held_by
 from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.indexing import assigned_last
+from thunkad.runtime.key_bars import KeyBars, dict_bar_of
 from thunkad.runtime.subclasses import check_contents
 from thunkad.runtime.variables import Variable
 from thunkad.runtime.walks import Left, complete
@@ -79,8 +80,14 @@ class Shadows(ArrayShadows):
     def add(self, x: Any, x_bar: Any) -> None:
         """Add a cotangent of ``x``, of whatever structure, into shadows."""
         x_bar = unthunk(x_bar)
-        if isinstance(x_bar, AbstractZero) or isinstance(x, KeysView):
+        if isinstance(x_bar, AbstractZero):
             return
+        if isinstance(x_bar, KeyBars):
+            self._add_keys(x_bar)
+            x_bar = x_bar.of_values
+        elif isinstance(x, KeysView):
+            x_bar = dict_bar_of(x, x_bar, {})
+            return self._add_keys(x_bar) if x_bar else None
         if isinstance(x, np.ndarray):
             self._add_array(x, x_bar)
         elif self._left is not None:  # it is in what is being added
@@ -115,6 +122,13 @@ class Shadows(ArrayShadows):
                 self.add_entry(x, name, getattr(x, name, None), x_bar[name])
         else:
             raise CotangentError(f"a cotangent of a {type(x).__name__} is of type {type(x_bar).__name__}")
+
+    def _add_keys(self, bars: KeyBars) -> None:
+        """Add the cotangents of objects that are keys; numbers among the keys are constants."""
+        for key, key_bar in bars.of_keys.values():
+            if isinstance(key, FUNCTIONS):
+                bars.demand()
+            self.add_entry(frozenset(), None, key, key_bar)
 
     def _add_then(self, x: Then, x_bar: Any) -> None:
         """Add a cotangent of a container as it was when it was read."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import functools
 import itertools
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.runtime.allocations import allocation_of
-from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.held import held
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import ATOMS, parts_of, within
 
-_ATOMS = (float, int, complex, str, bytes, type(None), type, np.generic, np.dtype, types.ModuleType)
 _FIXED = (tuple, types.FunctionType, types.MethodType, functools.partial)
 
 
@@ -53,17 +51,6 @@ class Watch:
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before)):
                 found = found or name
         return found
-
-
-def within(x: Any) -> Iterator[Any]:
-    """``x`` and what it holds, to any depth, numbers and the like aside."""
-    left, seen = [x], set()
-    while left:
-        x = left.pop()
-        if not isinstance(x, _ATOMS) and id(x) not in seen:
-            seen.add(id(x))
-            yield x
-            left += parts_of(x)
 
 
 def memory(x: Any) -> set[int]:
@@ -120,7 +107,7 @@ def overlap(x: Any, y: Any) -> bool:
     """Whether an array, a container, an object or the dictionary of its attributes is in both."""
     if type(x) is type(y) is np.ndarray and x.dtype != object and y.dtype != object:
         return x is y or _overlap(x, y)
-    if isinstance(x, _ATOMS) or isinstance(y, _ATOMS):
+    if isinstance(x, ATOMS) or isinstance(y, ATOMS):
         return False
     (ids, arrays), (others, other_arrays) = _parts(x), _parts(y)
     return not ids.isdisjoint(others) or any(_overlap(a, b) for a in arrays for b in other_arrays)
@@ -159,31 +146,6 @@ def parted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ..
     """The arguments of a call with shadows of its own, by which what they share could not be told apart."""
     values = apart((*args, *kwargs.values()))
     return tuple(values[: len(args)]), dict(zip(kwargs, values[len(args) :]))
-
-
-def parts_of(x: Any) -> tuple[Any, ...]:
-    """What ``x`` holds, in an order that is always the same."""
-    if isinstance(x, SEQUENCES):
-        return tuple(x)
-    if isinstance(x, dict):
-        return (*x.keys(), *x.values())
-    if isinstance(x, (set, frozenset)):
-        return tuple(x)
-    if isinstance(x, functools.partial):
-        return (x.func, *x.args, *x.keywords, *x.keywords.values())
-    if isinstance(x, (types.MethodType, types.BuiltinMethodType)):
-        return (x.__self__,)
-    if isinstance(x, types.FunctionType):
-        return (*(x.__closure__ or ()), *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values())
-    if isinstance(x, types.CellType):
-        try:
-            return (x.cell_contents,)
-        except ValueError:
-            return ()  # it is empty
-    if isinstance(x, np.ndarray):
-        return tuple(x.flat) if x.dtype.hasobject else ()
-    fields = fields_of(x)
-    return (*fields, *fields.values())
 
 
 def unchanged(names: Any, given: dict[str, Any], call: Callable[[], Any], refuse: Callable[[str], Exception]) -> Any:

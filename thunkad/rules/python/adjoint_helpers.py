@@ -28,10 +28,11 @@ from thunkad.runtime import (
 from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import apart_from, outward, view_like
+from thunkad.runtime.key_bars import item_add, split_named
 from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import ZERO, NotImplementedTangent, thunk, unthunk
 
-linear(cotangents.split, cotangents.split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
+linear(cotangents.split, split_named, cotangents.like, cotangents.seed_of, dots.spread, dots.item_dots)
 linear(apart_from)
 linear(elements.elements_dot, elements.enumerate_dot, elements.zip_dot, elements.dict_dot)
 linear(elements.values_dot, elements.items_dot, elements.number_dot)
@@ -134,6 +135,11 @@ def _(y_dot, y, *, y_dot_dot):
 @frule(index_add)
 def _(x_bar, index, v, *, x_bar_dot, v_dot):
     return index_add(x_bar, index, v), index_add(x_bar_dot, index, v_dot)
+
+
+@frule(item_add)
+def _(x_bar, position, v, x, item, *, x_bar_dot, v_dot):
+    return item_add(x_bar, position, v, x, item), item_add(x_bar_dot, position, v_dot, x, item)
 
 
 @frule(add)

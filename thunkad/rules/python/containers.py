@@ -10,6 +10,8 @@ from thunkad.rules.library import alternative, frule, non_differentiable, rrule
 from thunkad.rules.linear import linear
 from thunkad.runtime.elements import (
     default_bar,
+    elements_bar,
+    elements_dot,
     found_bar,
     found_dot,
     items_bar,
@@ -19,12 +21,12 @@ from thunkad.runtime.elements import (
     values_bar,
     values_dot,
 )
+from thunkad.runtime.key_bars import key_bars
 from thunkad.runtime.unpacking import split_starred
 from thunkad.tangents import NoTangent, thunk
 
-linear(default_bar, found_bar, items_bar, split_starred_bar, values_bar)
+linear(default_bar, found_bar, items_bar, key_bars, split_starred_bar, values_bar)
 non_differentiable(*(getattr(owner, name) for owner in (str, bytes) for name in dir(owner) if not name.startswith("_")))
-non_differentiable(dict.keys, OrderedDict.keys)
 non_differentiable(*(getattr(owner, name) for owner in (list, tuple, deque, range) for name in ("index", "count")))
 non_differentiable(*(owner.__contains__ for owner in (dict, list, tuple, deque, set, frozenset, range, str)))
 non_differentiable(*(owner.__len__ for owner in (dict, list, tuple, deque, set, frozenset, range, str)))
@@ -34,6 +36,11 @@ non_differentiable(*(owner.__len__ for owner in (dict, list, tuple, deque, set, 
 def merged(a: Any, b: Any) -> Any:
     """``a | b`` of dicts."""
     return {**a, **b}
+
+
+@alternative(dict.fromkeys)
+def _(keys, value=None):
+    return {key: value for key in keys}  # noqa: C420
 
 
 @rrule(dict.get)
@@ -66,6 +73,23 @@ def _(self):
 @frule(dict.items)
 def _(self, *, self_dot):
     return list(self.items()), items_dot(self_dot, self)
+
+
+@rrule(OrderedDict.keys)
+@rrule(dict.keys)
+def _(self):
+    y = self.keys()
+
+    def pullback(y_bar):
+        return (thunk(lambda: elements_bar(y_bar, self)),)
+
+    return y, pullback
+
+
+@frule(OrderedDict.keys)
+@frule(dict.keys)
+def _(self, *, self_dot):
+    return self.keys(), elements_dot(self_dot, self)
 
 
 @rrule(OrderedDict.values)
