@@ -16,6 +16,7 @@ from thunkad.analysis.binding import bind_call
 from thunkad.analysis.call_sites import CallSites
 from thunkad.analysis.hollow import is_hollow, unbound_at_heads
 from thunkad.analysis.members import member
+from thunkad.analysis.remembered import refuse_stale
 from thunkad.analysis.sites import Context, Site, path_of, weaken, weaken_entries
 from thunkad.analysis.special import (
     IN_PLACE,
@@ -428,6 +429,8 @@ class Run(CallSites):
         access = attribute_access(base, e.name) if type(e.value) in n.ATOMS else None
         if access is not None and (type(e.value) is n.Name or runs_code(base, access, e.name)):
             if access.read is not None:
+                if access.read in self.context.stale:
+                    raise refuse_stale(access.read)
                 given = access.read_args(e.value, base.cls)  # type: ignore[union-attr]
                 return self.looked_up(s, access.read, given, (), tuple(map(self.known, given)), None)
             args, kinds = (e.value, n.Const(e.name)), (base, Known(e.name))

@@ -27,6 +27,7 @@ class Context(Protocol):
     computed: frozenset[str]  # names of attributes that are code in some class
     members: frozenset[str] | None  # names of all that the classes have that are known, None if there may be others
     set_names: frozenset[str]  # names of the attributes that the program sets
+    stale: frozenset[Any]  # functions of properties that remember what may have changed
     busy: frozenset[str]  # names of the functions and methods that may change what they are given
 
     def lookup(self, fn: Any, kinds: list[Kind], named: dict[str, Kind] | None = None) -> Decision: ...

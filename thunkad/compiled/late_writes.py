@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from thunkad.analysis.changing import writes_given
+from thunkad.analysis.remembered import changed_attributes, stale
 from thunkad.analysis.stand_ins import MANAGING
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.keeping import Keeping
@@ -63,6 +64,7 @@ def look_ahead(world: Any, fn: Any, kinds: Iterable[Kind]) -> bool:
     world.busy, world.members = frozenset(search.busy), None if search.anything else frozenset(search.members)
     world.raises_unseen = not search.unseen.isdisjoint(search.raising)
     world.set_names = frozenset(search.set_names)
+    world.stale = search.stale()
     world.keeping = search.keeping
     world.stores = world.stores or search.keeping.stores
     world.keeps = world.keeps or search.keeping.keeps or world.followed is not None
@@ -88,6 +90,8 @@ class _Search:
         self.computed: set[str] = set()  # names of attributes that are code, in the classes that are reached
         self.members: set[str] = set()  # names of all that these classes have
         self.set_names: set[str] = set()  # names of the attributes that are set
+        self.changed: dict[str, set[str]] = {}  # function → the attributes that it changes
+        self.remembering: list[tuple[type, str, Any]] = []  # the properties that remember what they have given
         self.keeping = Keeping()
         self.anything = False  # whether there may be objects of any class
         self.busy: set[str] = set()  # names of functions and methods that change what they are given
@@ -156,6 +160,8 @@ class _Search:
                 self.computed.update(name for name, v in vars(value).items() if is_code(v))
                 self.computed.update(m for m in _CALLED_UNSEEN if isinstance(vars(value).get(m), types.FunctionType))
                 self.unseen.update(filter(_is_unseen, vars(value)))
+                remember = ((k, v) for k, v in vars(value).items() if isinstance(v, functools.cached_property))
+                self.remembering += [(value, k, v.func) for k, v in remember]
                 makers = {id(vars(value).get(name)) for name in ("__init__", "__new__", "__post_init__")}
                 self.left += [*value.__bases__, *(v for k, v in vars(value).items() if _is_member(k, v, makers))]
                 self.left += [f.default_factory for f in vars(value).get("__dataclass_fields__", {}).values()]
@@ -195,10 +201,22 @@ class _Search:
         writes, closes = writes_given(form), self.body(form, fn)
         if writes or closes or inspect.isgeneratorfunction(fn):
             self.busy.add(fn.__name__)
+        if not makes:
+            self.changed.setdefault(fn.__name__, set()).update(changed_attributes(form))
         if _raises_something(form):
             self.raising.add(fn.__name__)
         self.calls.setdefault(fn.__name__, set()).update(_called(form))
         return (passed and writes) or closes
+
+    def stale(self) -> frozenset[Any]:
+        """The functions of properties that remember what may be changed, once their object is made."""
+        if not self.remembering:
+            return frozenset()
+        makers = ("__init__", "__new__", "__post_init__")
+        others = set().union(*(called for name, called in self.calls.items() if name not in makers))
+        making = set().union(*(self.calls.get(name, set()) for name in makers)) - others
+        changed = set().union(*(names for name, names in self.changed.items() if name not in making))
+        return stale(self.remembering, changed, normal_form)
 
     def body(self, function: n.Function, owner: Any) -> bool:
         """Whether a closure made in ``function`` writes; what its statements name is put on the list.

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from thunkad.analysis.remembered import refuse_stale
 from thunkad.analysis.special import BY_METHOD, is_by_fields, makes_itself
 from thunkad.analysis.stand_ins import is_made_anew, made_anew
 from thunkad.errors import UnsupportedSyntaxError
@@ -88,7 +89,7 @@ def _missing(name: str, args: Args) -> Any:
 # ---------------------------------------------------------------- attributes
 
 
-def attribute_call(args: Args) -> tuple[Any, Args, int] | None:
+def attribute_call(args: Args, stale: frozenset[Any] = frozenset()) -> tuple[Any, Args, int] | None:
     """The function that computes ``getattr(*args)``, its arguments and the place of the object among them."""
     x, name = args[:2]
     cls = type(x)
@@ -96,6 +97,8 @@ def attribute_call(args: Args) -> tuple[Any, Args, int] | None:
     if isinstance(found, property):
         return found.fget, (x,), 0
     if isinstance(found, functools.cached_property):
+        if found.func in stale:
+            raise refuse_stale(found.func)
         return found.func, (x,), 0
     if is_descriptor(found) and not (name in getattr(x, "__dict__", ()) and not hasattr(type(found), "__set__")):
         return type(found).__get__, (found, x, cls), 1
@@ -117,7 +120,7 @@ def pull_attribute(pull: Any, args: Args) -> tuple[Any, Callable[[Any], Any]]:
     if isinstance(x, (np.ndarray, np.generic)) and pull.world.array_attribute(name) is not None:
         value, inner = pull.whole(pull.world.array_attribute(name), (x,), {})
         return value, lambda bar: (NO_TANGENT, [inner(bar)[1][0], *rest], {})
-    call = attribute_call(args)
+    call = attribute_call(args, pull.world.stale)
     if call is not None:
         function, given, place = call
         try:
@@ -155,7 +158,7 @@ def push_attribute(push: Any, args: Args, arg_dots: Args) -> tuple[Any, Any]:
     x, name, *default = args
     if isinstance(x, (np.ndarray, np.generic)) and push.forwarding.array_attribute(name) is not None:
         return push.whole(push.forwarding.array_attribute(name), ZERO, (x,), arg_dots[:1], {}, {})  # type: ignore[no-any-return]
-    call = attribute_call(args)
+    call = attribute_call(args, push.forwarding.world.stale)
     if call is not None:
         function, given, place = call
         dots = tuple(arg_dots[0] if k == place else ZERO for k in range(len(given)))

@@ -55,6 +55,8 @@ class Passing:
         self.began_with: Any = None  # the function that is differentiated, with the kinds of its arguments
         self.changes: bool | None = None  # see thunkad.compiled.rerun.changes_outside
         self.set_names: frozenset[str] = frozenset() if early is None else early.set_names
+        # The functions of properties that remember what may have changed, see thunkad.analysis.remembered.
+        self.stale: frozenset[Any] = frozenset() if early is None else early.stale
         # Whether values may be left in objects that outlive a call: nothing is put into any, or none is known of.
         self.stores: bool = early is not None and early.stores
         self.keeps: bool = early is not None and early.keeps
