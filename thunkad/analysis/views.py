@@ -21,8 +21,8 @@ ARRAY_VIEWS = frozenset(
 #: Functions whose result may be a view of, or hold, what they are given.
 VIEWS = ARRAY_VIEWS | frozenset(
     ("zip", "enumerate", "list", "tuple", "dict", "items", "keys", "counter", "values", "get", "set", "frozenset",
-     "reversed", "sorted", "copy", "deque", "ordered_dict", "default_dict", "getitem", "iter", "split_starred", "max", "min",
-     "pop", "setdefault")
+     "reversed", "sorted", "copy", "deque", "ordered_dict", "default_dict", "getitem", "iter", "split_starred", "max",
+     "min", "pop", "setdefault")
 )  # fmt: skip
 #: Of these, the functions that read values to decide what they return, and whose pullback does so again.
 SELECT_BY_VALUE = frozenset(("sorted", "max", "min"))
