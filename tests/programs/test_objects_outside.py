@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import thunkad as ad
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 
 from checking import Program
 from fresh import POINT, curvature

@@ -5,7 +5,7 @@ import types
 import numpy as np
 
 import thunkad as ad
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 
 
 def namespace(x):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.records import field, record, replace
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 from thunkad.runtime.variables import Variable
 
 _DEEPEST = 4  # attributes of attributes that are told apart

@@ -12,7 +12,7 @@ import numpy as np
 from thunkad.compiled.surroundings import free_value, is_library, read_by
 from thunkad.runtime import left_behind, left_elements
 from thunkad.runtime.marks import derivative_of
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 
 _MOST = 20000  # objects that are looked at
 _MISSING = object()

@@ -18,7 +18,7 @@ import numpy as np
 from thunkad.analysis.writing import MUTATING_METHODS
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 from thunkad.source.names import lookup
 from thunkad.source.origin import is_foreign
 

@@ -51,8 +51,8 @@ from thunkad.runtime.dots import defaults_dot, tangent_buffer, unshared
 from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.maps import applied
 from thunkad.runtime.marks import MAP
+from thunkad.runtime.parts import fields_of
 from thunkad.runtime.sets import is_of_sets, merged_dots
-from thunkad.runtime.shadows import fields_of
 from thunkad.runtime.using import finds_some, handed
 from thunkad.runtime.watching import unchanged
 from thunkad.source.origin import library_of

@@ -30,7 +30,8 @@ from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.held_cotangents import of_function
-from thunkad.runtime.shadows import FUNCTIONS, VALUES, Shadows, fields_of, then
+from thunkad.runtime.parts import fields_of
+from thunkad.runtime.shadows import FUNCTIONS, VALUES, Shadows, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
 

@@ -24,7 +24,7 @@ from thunkad.rules.entry import NON_DIFFERENTIABLE
 from thunkad.rules.table import TABLE
 from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.marks import derivative_of
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 from thunkad.source.names import lookup
 from thunkad.source.origin import is_foreign, module_of
 

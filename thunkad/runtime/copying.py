@@ -8,7 +8,7 @@ from typing import Any
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.chosen import is_function
 from thunkad.runtime.dots import tangent_buffer
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 from thunkad.tangents import AbstractZero, Tangent, unthunk
 
 #: Methods by which a class has a say in how its objects are copied.

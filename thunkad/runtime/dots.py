@@ -23,8 +23,9 @@ from thunkad.runtime.chosen import is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, DefaultDots, SetDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
+from thunkad.runtime.parts import fields_of
 from thunkad.runtime.sets import dots_of_keys, dots_of_set
-from thunkad.runtime.shadows import fields_of, shares
+from thunkad.runtime.shadows import shares
 from thunkad.runtime.walks import Left, complete
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
 

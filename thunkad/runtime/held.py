@@ -14,7 +14,7 @@ from thunkad.runtime.attributes import Holding
 from thunkad.runtime.cells import Cell
 from thunkad.runtime.dots import has_fields
 from thunkad.runtime.marks import MARK, derivative_of
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 from thunkad.tangents import Tangent
 
 _LIBRARIES = {"numpy", "scipy", "thunkad", *sys.stdlib_module_names} - {"__main__"}

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import KeptValueWarning
-from thunkad.runtime.parts import within
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of, within
 from thunkad.runtime.variables import level_of_user
 
 _NUMBERS = (float, complex, np.generic, np.ndarray)

@@ -15,7 +15,7 @@ import numpy as np
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.records import record
 from thunkad.runtime.marks import MAP, PUBLIC
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.parts import fields_of
 from thunkad.tangents import AbstractZero, Tangent
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.containers import SEQUENCES
-from thunkad.runtime.shadows import fields_of
+from thunkad.runtime.exceptions import held_by
+from thunkad.runtime.variables import Variable
 
 #: Classes of what holds nothing, numbers most of all.
 ATOMS = (float, int, complex, str, bytes, type(None), type, np.generic, np.dtype, types.ModuleType)
@@ -50,3 +51,19 @@ def parts_of(x: Any) -> tuple[Any, ...]:
         return tuple(x.flat) if x.dtype.hasobject else ()
     fields = fields_of(x)
     return (*fields, *fields.values())
+
+
+def fields_of(x: Any) -> dict[str, Any]:
+    """The attributes of an object, those in slots too; none of a class or a module."""
+    if isinstance(x, (type, types.ModuleType)):
+        return {}
+    if isinstance(x, Variable):
+        return x.fields()
+    own = {**getattr(x, "__dict__", {}), **(held_by(x) if isinstance(x, BaseException) else {})}
+    for cls in type(x).__mro__:
+        for name in getattr(cls, "__slots__", ()):
+            try:
+                own.setdefault(name, getattr(x, name))
+            except (AttributeError, NameError):
+                pass  # not set; of a cell that is a NameError, as of the variable that it stands for
+    return own

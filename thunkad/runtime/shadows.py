@@ -23,12 +23,11 @@ from thunkad.runtime.chosen import METHODS, is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, SetAsItWas, remade
 from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.dict_fields import slot_of_read, slot_of_write
-from thunkad.runtime.exceptions import held_by
 from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.indexing import assigned_last
 from thunkad.runtime.key_bars import KeyBars, dict_bar_of
+from thunkad.runtime.parts import fields_of
 from thunkad.runtime.subclasses import check_contents
-from thunkad.runtime.variables import Variable
 from thunkad.runtime.walks import Left, complete
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
@@ -401,22 +400,6 @@ class Shadows(ArrayShadows):
         ):
             return self._collect(value, left)
         return entry(slots, key) if isinstance(slots, dict) else slots[key] if isinstance(slots, list) else ZERO
-
-
-def fields_of(x: Any) -> dict[str, Any]:
-    """The attributes of an object, those in slots too; none of a class or a module."""
-    if isinstance(x, (type, types.ModuleType)):
-        return {}
-    if isinstance(x, Variable):
-        return x.fields()
-    own = {**getattr(x, "__dict__", {}), **(held_by(x) if isinstance(x, BaseException) else {})}
-    for cls in type(x).__mro__:
-        for name in getattr(cls, "__slots__", ()):
-            try:
-                own.setdefault(name, getattr(x, name))
-            except (AttributeError, NameError):
-                pass  # not set; of a cell that is a NameError, as of the variable that it stands for
-    return own
 
 
 def take_stored(y_bar: Any, index: Any) -> Any:

@@ -10,7 +10,8 @@ from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.runtime.allocations import allocation_of
 from thunkad.runtime.chosen import is_function
 from thunkad.runtime.containers import CONTAINERS
-from thunkad.runtime.shadows import VALUES, fields_of, shares
+from thunkad.runtime.parts import fields_of
+from thunkad.runtime.shadows import VALUES, shares
 
 
 def must_differ(*args: Any) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from thunkad.runtime.chosen import is_function
 from thunkad.runtime.containers import SEQUENCES, AsItWas, remade
-from thunkad.runtime.shadows import VALUES, fields_of
+from thunkad.runtime.parts import fields_of
+from thunkad.runtime.shadows import VALUES
 from thunkad.runtime.walks import Left, complete
 
 
