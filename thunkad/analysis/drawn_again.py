@@ -19,7 +19,7 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind
 from thunkad.normal.suspended_class import class_of
-from thunkad.runtime.lazy import OF_BUILTINS, backwards
+from thunkad.runtime.lazy import OF_BUILTINS, backwards, check_lengths
 
 _MADE = OF_BUILTINS | {"reversed": backwards}
 
@@ -58,6 +58,8 @@ def goes_on(function: n.Function, call: n.Call, kind: Callable[[Any, n.Expr], Ki
 def _used_again(body: list[n.Stmt], made: Mapping[int, str], sites: Mapping[int, Site], context: Any) -> set[int]:
     targets = {s.target for s in walk.statements(body) if type(s) is n.Assign and id(s) in made}
     uses = _Uses(targets, context, sites, made)
+    read = {i for s in walk.statements(body) for i in walk.reads(s)}
+    uses.idle = {id(s) for s in walk.statements(body) if type(s) is n.Assign and id(s) in made and s.target not in read}
     uses.block(body, ())
     again: set[int] = set()
     for s, around in reversed(uses.bound):
@@ -83,6 +85,7 @@ class _Uses:
         self.number: Counter[str] = Counter()
         self.loops: dict[str, tuple[int, ...]] = {}  # around the last use of a name
         self.bound: list[tuple[n.Assign, tuple[int, ...]]] = []
+        self.idle: set[int] = set()  # the statements that make iterators which nobody draws from
 
     def goes_on(self, name: str, around: tuple[int, ...]) -> bool:
         """Whether an iterator that is bound to ``name`` in these loops is used again."""
@@ -90,6 +93,8 @@ class _Uses:
 
     def block(self, block: list[n.Stmt], around: tuple[int, ...]) -> None:
         for s in block:
+            if id(s) in self.idle or _only_measures(s):
+                continue
             for e in walk.expressions(s):
                 self.number.update(self.names.intersection(walk.names(e)))
             self.loops.update(dict.fromkeys(walk.reads(s), around))
@@ -142,6 +147,12 @@ class _Uses:
             bound = bind_call(fn, e.args, e.kwargs)
             return None if bound is None else Site("inside", fn, bound=bound)
         return Site("rule") if fn is None and _takes_all(e.func) else None
+
+
+def _only_measures(s: n.Stmt) -> bool:
+    """Whether ``s`` is the check behind a loop over a strict ``zip``, which draws nothing."""
+    call = s.value if type(s) is n.Effect else None
+    return type(call) is n.Call and type(call.func) is n.Ref and call.func.value is check_lengths
 
 
 def _is_own(fn: Any) -> bool:

@@ -25,7 +25,8 @@ _UNSEEN = (*_TESTS, *_COMPARISONS, *_ITEMS, *_TEXTS, *_NUMBERS, "__hash__", "__c
 #: Functions and methods that hand on what they are given, and look at its class at most.
 _HARMLESS = frozenset(
     "isinstance issubclass id type callable hasattr getattr setattr delattr append insert extend iter next super "
-    "object __new__ drawn listed enter leave everything is_iterated has_items has_own own_names".split()
+    "object __new__ drawn listed enter leave everything is_iterated has_items has_own own_names "
+    "check_in_one_step".split()
 )
 
 

@@ -10,6 +10,8 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from thunkad.analysis.aliases import Aliases, aliases_of
 from thunkad.analysis.drawn_again import lazily
 from thunkad.analysis.generators import CONSUMERS, tries_around
@@ -55,8 +57,9 @@ def _acts_late(found: Resolved, aliases: Aliases, s: n.Assign, site: Site, conte
     """Whether what such an iterator calls, or raises, can be seen before it is used up."""
     body = found.function.body
     uses = [x for x in walk.statements(body) if s.target in walk.reads(x)]
-    if any(tries_around(body, x) != tries_around(body, s) for x in uses):
-        return True  # what they raise is caught somewhere else
+    if any(tries_around(body, x) != tries_around(body, s) for x in uses):  # what they raise is caught somewhere else
+        if site.callee not in _CALLING or not raises_nothing(found, site.args[0], context):
+            return True
     if _are_at_once(found, body, s, uses):
         return False
     if site.callee not in _CALLING:  # one that is strict raises at its end
@@ -81,15 +84,38 @@ def _are_at_once(found: Resolved, body: list[n.Stmt], s: n.Stmt, uses: list[n.St
 
 def acts(found: Resolved, function: n.Expr, context: Any) -> bool:
     """Whether a function may do more than compute its result, or raise an exception of its own."""
+    form, globals = _form(found, function, context)
+    if form is not None:
+        return _acts(form, globals, context, frozenset())
     kind = found.kind(function)
-    if function == n.Const(None):
-        return False
+    known = kind.value if isinstance(kind, Known) else None
+    return function != n.Const(None) and (known is None or (isinstance(known, type) and known.__module__ != "builtins"))
+
+
+def raises_nothing(found: Resolved, function: n.Expr, context: Any) -> bool:
+    """Whether a function surely raises nothing that a program foresees, such as a division by zero."""
+    form, globals = _form(found, function, context)
+    if form is None:
+        return isinstance(found.kind(function), Known) and isinstance(found.kind(function).value, np.ufunc)  # type: ignore[union-attr]
+    return all(type(s) in (n.Assign, n.Return) and _is_calm(s.value, globals) for s in form.body)  # type: ignore[attr-defined]
+
+
+def _is_calm(e: n.Expr, globals: Mapping[str, Any]) -> bool:
+    if type(e) is n.Call:
+        root = globals.get(e.func.value.id) if type(e.func) is n.Attr and type(e.func.value) is n.Global else None
+        return root is np and isinstance(getattr(np, e.func.name, None), np.ufunc)  # type: ignore[union-attr]
+    return type(e) in n.ATOMS or type(e) is n.Unary or (type(e) is n.Binary and e.op in ("+", "-", "*"))
+
+
+def _form(found: Resolved, function: n.Expr, context: Any) -> tuple[n.Function | None, Mapping[str, Any]]:
+    """The normal form of a function and its global variables, as far as it is known."""
+    kind = found.kind(function)
     if isinstance(kind, Lifted):
-        return _acts(kind.closure.function, getattr(found.owner, "__globals__", {}), context, frozenset())
+        return kind.closure.function, getattr(found.owner, "__globals__", {})
     known = kind.function if isinstance(kind, Method) else kind.value if isinstance(kind, Known) else None
     if isinstance(known, types.FunctionType):
-        return _acts(context.form_of(known), known.__globals__, context, frozenset((known,)))
-    return known is None or (isinstance(known, type) and known.__module__ != "builtins")
+        return context.form_of(known), known.__globals__
+    return None, {}
 
 
 def _acts(form: n.Function, globals: Mapping[str, Any], context: Any, seen: frozenset[Any]) -> bool:

@@ -33,10 +33,11 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Known
-from thunkad.normal.guarded import CUT, DRAWN, ITER, NOTHING_LEFT, DrawnInTry
+from thunkad.normal.drawing import DRAWN, ITER, NOTHING_LEFT
+from thunkad.normal.guarded import CUT, DrawnInTry
 from thunkad.normal.suspended_class import class_of
 from thunkad.records import replace
-from thunkad.runtime.attributes import has_items, is_iterated
+from thunkad.runtime.attributes import check_in_one_step, has_items, is_iterated
 from thunkad.runtime.exits import Exits
 from thunkad.runtime.iterators import contained, everything, found_in, listed, unpacked
 from thunkad.runtime.lazy import OF_BUILTINS
@@ -47,7 +48,8 @@ from thunkad.runtime.unpacking import split_starred
 _WITH_STARS = (n.Call, n.TupleExpr, n.ListExpr, n.SetExpr)
 UNPACKED = n.Ref("unpacked", unpacked)
 FOUND_IN, CONTAINED = n.Ref("found_in", found_in), n.Ref("contained", contained)
-EVERYTHING = n.Ref("everything", everything)
+EVERYTHING, SPLIT = n.Ref("everything", everything), n.Ref("split_starred", split_starred)
+IN_ONE_STEP = n.Ref("check_in_one_step", check_in_one_step)
 GET, SET = n.Ref("getattr", getattr), n.Ref("setattr", setattr)
 GETITEM, SETITEM = n.Ref("getitem", operator.getitem), n.Ref("setitem", operator.setitem)
 DELITEM = n.Ref("delitem", operator.delitem)
@@ -165,6 +167,8 @@ class _Writer:
         if s.site == TAKEN:
             return [s]
         if t is n.Unpack and type(s.value) is n.Name and (self.may_iterate(s.value) or self.may_list(s.value)):
+            if self.in_one_step(s.value):
+                return self.checked(s, s.value)
             count = (n.Const(len(s.targets)),) if self.suspends else ()
             return self.listing(s, [s.value], *count)
         if self.suspends and t is n.Assign:
@@ -207,6 +211,15 @@ class _Writer:
             return False
         return not self.computed.isdisjoint(("__iter__", "__getitem__")) and self.kind(None, e) is UNKNOWN
 
+    def in_one_step(self, e: n.Expr) -> bool:
+        """Whether something unknown is taken apart in a ``try``, which must not be left in the middle of that."""
+        return self.trying and self.suspends and own_method(self.kind(None, e), "__iter__") is None
+
+    def checked(self, s: Any, e: n.Expr) -> list[n.Stmt]:
+        """``s``, which takes ``e`` apart, where that is not an iterator."""
+        self.found = True
+        return [n.Effect(n.Call(IN_ONE_STEP, (e,)), line=s.line), replace(s, site=TAKEN)]
+
     def membership(self, s: n.Assign, e: n.Compare) -> list[n.Stmt]:
         """``x in items``, which goes through the items of an iterator."""
         if not self.may_iterate(e.right) or own_method(self.kind(None, e.right), "__contains__") is not None:
@@ -237,9 +250,11 @@ class _Writer:
             if callee in (math.prod, math.fsum) or getattr(callee, "__module__", None) == "statistics":
                 found.append(e.args[0])
             many = len(e.args) > 1 and name in ("min", "max")
-            if (name in TAKE_ALL and not many) or (type(e.func) is n.Ref and e.func.value is split_starred):
+            if (name in TAKE_ALL and not many) or e.func == SPLIT:
                 found.append(e.args[0])
         found = [x for x in found if type(x) is n.Name and (self.may_iterate(x) or self.may_list(x))]
+        if type(e) is n.Call and e.func == SPLIT and found == [e.args[0]] and self.in_one_step(found[0]):
+            return self.checked(s, found[0])
         return self.listing(s, found) if found else [s]
 
     def listing(self, s: Any, operands: list[n.Expr], *count: n.Const, place: str = "value") -> list[n.Stmt]:

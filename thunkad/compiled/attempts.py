@@ -34,7 +34,7 @@ from thunkad.kinds.lattice import (
 )  # fmt: skip
 from thunkad.normal.attempted import attempted
 from thunkad.normal.versions import version
-from thunkad.runtime.attributes import has_items, has_own, is_iterated
+from thunkad.runtime.attributes import check_in_one_step, has_items, has_own, is_iterated
 from thunkad.runtime.elements import ordered
 
 
@@ -63,6 +63,7 @@ def lines_of(code: types.CodeType) -> set[int]:
 #: Functions that are given functions and call none of them.
 CALLS_NOTHING = frozenset((
     functools.partial, isinstance, callable, type, id, functools.wraps, has_items, has_own, is_iterated, ordered, iter,
+    check_in_one_step,
 ))  # fmt: skip
 _NOT_OWN = (types.BuiltinFunctionType, np.ufunc, types.ModuleType, type)
 

@@ -33,11 +33,11 @@ from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.ir.live import Liveness, liveness
+from thunkad.normal.drawing import Drawn
 from thunkad.normal.exits import left_early
 from thunkad.normal.strict import checked_after, is_strict
 from thunkad.records import record
 from thunkad.runtime.exceptions import enter, leave, matches, shown, traceback_of
-from thunkad.runtime.iterators import EXHAUSTED, drawn
 from thunkad.runtime.left_behind import NOTES
 
 MUTATING = frozenset(
@@ -51,7 +51,6 @@ _LIBRARY = (np.ndarray, list, dict, str, tuple, set)  # their methods that are n
 #: The site of a loop whose body was cut: what going through its iterable raises would not be caught.
 CUT = "cut"
 EXITS: Literal["exits"] = "exits"
-ITER, DRAWN, NOTHING_LEFT = n.Ref("iter", iter), n.Ref("drawn", drawn), n.Ref("EXHAUSTED", EXHAUSTED)
 
 
 @record(frozen=True)
@@ -469,7 +468,7 @@ class _Pieces:
             tested = n.Assign(test.id, n.Unary("not", s.test), line=s.line)
             return [*self.protected([tested]), n.If(test, self.block(s.orelse), self.block(s.body), line=s.line)]
         if type(s) is n.For and s.line in self.lines:
-            return self.drawing(s)
+            return Drawn(s, self.names, self.block, self.protected).loop()
         if type(s) is n.For and is_strict(s):
             return checked_after(s, self.names, self.descend, self.protected)
         if type(s) is n.For:
@@ -486,15 +485,3 @@ class _Pieces:
             s = self.catching_all(s)
             return [n.Try(s.body, self.block(s.handler), self.block(s.orelse), None, s.error, line=s.line)]
         raise AssertionError(f"{type(s).__name__} inside a body that is cut")
-
-    def drawing(self, s: n.For) -> list[n.Stmt]:
-        """A loop over an iterator of a Python class; what that raises is caught where an item is drawn."""
-        over, it, item = (n.Name(self.names.new(x)) for x in ("items", "it", "item"))
-        left = n.Name(self.names.temporary())
-        made = self.protected([n.Assign(over.id, s.iter, line=s.line)])
-        begun = self.protected([n.Assign(it.id, n.Call(ITER, (over,)), line=s.line)])
-        drawing = self.protected([n.Assign(item.id, n.Call(DRAWN, (it,)), line=s.line)])
-        tested = n.Assign(left.id, n.Compare("is", item, NOTHING_LEFT), line=s.line)
-        given = n.Assign(s.target, item, line=s.line)
-        turn = n.If(left, [n.Break(line=s.line)], [given, *self.block(s.body)], line=s.line)
-        return [*made, *begun, n.While([], n.Const(True), [*drawing, tested, turn], s.stop, line=s.line)]

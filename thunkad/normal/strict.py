@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.runtime.lazy import check_lengths
 
@@ -30,8 +31,11 @@ def checked_after(
     A loop that is left by ``break`` or ``return`` is not checked.
     """
     assert type(s.iter) is n.Call
-    parts = tuple(n.Name(names.new("part")) for _ in s.iter.args)
-    held: list[n.Stmt] = [n.Assign(p.id, a, line=s.line) for p, a in zip(parts, s.iter.args)]
+    bound = walk.assigned(s.body) | {s.target}
+    parts = tuple(n.Name(names.new("part")) if type(a) is n.Name and a.id in bound else a for a in s.iter.args)
+    held: list[n.Stmt] = [
+        n.Assign(p.id, a, line=s.line) for p, a in zip(parts, s.iter.args) if type(p) is n.Name and p is not a
+    ]
     body, left = s.body, n.Name(names.new("left"))
     if s.stop is not None:
         held.append(n.Assign(left.id, n.Const(False), line=s.line))

@@ -187,6 +187,16 @@ def is_iterated(x: Any) -> bool:
     return isinstance(found, types.FunctionType) if found is not None else has_items(x)
 
 
+def check_in_one_step(x: Any) -> None:
+    """Refuse to take ``x`` apart in a ``try`` if that draws its items one by one, since it may be left half-way."""
+    if is_iterated(x):
+        raise UnsupportedSyntaxError(
+            f"an item of type {type(x).__name__}, which makes its own items one by one, is taken apart in a 'try' "
+            "whose handler may see what has been done",
+            hint="let the iterator give tuples or lists",
+        )
+
+
 def own_names(x: Any) -> list[str]:
     """The names in ``x.__dict__``."""
     return list(x.__dict__)

@@ -26,10 +26,16 @@ def zipped(*iterables: Any, strict: Any = False) -> Any:
 def check_ends(its: list[Any], k: int) -> None:
     """For ``zip(strict=True)``: raise unless all end; the one of number ``k`` is the first that has."""
     if k > 0:
-        raise ValueError(f"zip() argument {k + 1} is shorter than argument{' ' if k == 1 else 's 1-'}{k}")
+        refuse_lengths(k, True)
     for j in range(1, len(its)):
         if drawn(its[j]) is not EXHAUSTED:
-            raise ValueError(f"zip() argument {j + 1} is longer than argument{' ' if j == 1 else 's 1-'}{j}")
+            refuse_lengths(j, False)
+
+
+def refuse_lengths(k: int, shorter: bool) -> None:
+    """Raise what ``zip(strict=True)`` raises where argument ``k``, counted from 0, is shorter than those before it."""
+    length, before = "shorter" if shorter else "longer", "argument " if k == 1 else "arguments 1-"
+    raise ValueError(f"zip() argument {k + 1} is {length} than {before}{k}")
 
 
 def check_lengths(*iterables: Any, strict: Any) -> None:

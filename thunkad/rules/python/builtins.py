@@ -52,7 +52,7 @@ from thunkad.runtime.elements import (
 )
 from thunkad.runtime.iterators import drawn, drawn_or, items_of, keys_of, steps_of
 from thunkad.runtime.keyed import KEYED
-from thunkad.runtime.lazy import OF_ITERTOOLS, check_lengths
+from thunkad.runtime.lazy import OF_ITERTOOLS, check_lengths, refuse_lengths
 from thunkad.runtime.suspended import (
     Suspended,
     begun,
@@ -175,7 +175,7 @@ alternative(drawn_or, types=(Suspended,))(resumed_or)
 alternative(delegated, types=(Suspended,))(itself)
 alternative(handed, types=(Suspended,))(resumed_with)
 alternative(returned, types=(Suspended,))(result_of)
-non_differentiable(check_lengths, watch, begun, settled, read_behind)
+non_differentiable(check_lengths, refuse_lengths, watch, begun, settled, read_behind)
 
 
 @alternative(divmod)

@@ -10,14 +10,15 @@ import types
 
 from thunkad.rules.library import alternative, non_differentiable
 from thunkad.runtime import heaps
-from thunkad.runtime.attributes import has_items, has_own, is_iterated, own_names
+from thunkad.runtime.attributes import check_in_one_step, has_items, has_own, is_iterated, own_names
 from thunkad.runtime.chosen import implementation
 from thunkad.runtime.exits import unfinished
 from thunkad.runtime.memos import remembered, remembering
 from thunkad.runtime.suspended import managing
 
 non_differentiable(unfinished)
-non_differentiable(implementation, has_items, has_own, is_iterated, own_names, operator.itemgetter, operator.attrgetter)
+non_differentiable(implementation, has_items, has_own, is_iterated, own_names, check_in_one_step)
+non_differentiable(operator.itemgetter, operator.attrgetter)
 alternative(heapq.heappush)(heaps.pushed)
 alternative(heapq.heappop)(heaps.popped)
 alternative(heapq.heapreplace)(heaps.replaced)
