@@ -27,7 +27,8 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
     Parameters
     ----------
     f : callable
-        Returns an array, a number, or a list or tuple of these (then a list or tuple of Jacobians).
+        Returns an array, a number, or a list, tuple, dict or dataclass of these (then one of Jacobians).  An argument
+        of this sort gives one of its structure at each place: ``j["y"]["w"]`` of shape ``y.shape + w.shape``.
     argnums : int or tuple of int
     mode : {None, 'reverse', 'forward'}
         By pullbacks, one for each element of the result, or by pushforwards, one for each element of the arguments;
@@ -40,7 +41,7 @@ def jacobian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, mode: st
     if the function is not holomorphic.
     """
     made = _named(f, "jacobian", jacobian_of(f, argnums, mode))
-    return marked(made, Derivative(f, "columns", argnums)) if isinstance(argnums, int) else made
+    return marked(made, Derivative(f, "columns", argnums))
 
 
 def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
@@ -56,21 +57,19 @@ def hessian(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callab
     -------
     callable
         Takes the arguments of ``f``; the result has the shape ``argument.shape + argument.shape``.  By an argument that
-        is a list, tuple or dict it has that structure twice: ``h["a"]["b"]`` of shape ``a.shape + b.shape``.
+        is a list, tuple, dict or dataclass it has that structure twice: ``h["a"]["b"]`` of shape ``a.shape + b.shape``.
     """
 
-    columns, rows = (jacobian_of(grad(f, argnums), argnums, mode) for mode in ("forward", "reverse"))
-    asked = (argnums,) if isinstance(argnums, int) else argnums
+    columns = jacobian_of(grad(f, argnums), argnums, "forward")
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        nested = any(isinstance(args[k], (list, tuple, dict)) for k in asked if -len(args) <= k < len(args))
-        found = (rows if nested else columns)(*args, **kwargs)
+        found = columns(*args, **kwargs)
         if isinstance(argnums, int):
             return found
         return tuple(tuple(block[k] for block in found) for k in range(len(argnums)))
 
     made = _named(f, "hessian", derivative)
-    return marked(made, Derivative(grad(f, argnums), "columns", argnums)) if isinstance(argnums, int) else made
+    return marked(made, Derivative(grad(f, argnums), "columns" if isinstance(argnums, int) else "blocks", argnums))
 
 
 def hvp(f: Callable[..., Any], primals: Any, tangents: Any) -> Any:

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from thunkad.compiled.bundles import Args, Bundle, Found, Kwargs, named_values, values
-from thunkad.errors import SourceUnavailableError, ThunkadError
+from thunkad.errors import ArgumentError, SourceUnavailableError, ThunkadError
 from thunkad.jacobians import jacobian_of
 from thunkad.records import record
 from thunkad.rules.library import frule, rrule
-from thunkad.runtime.cotangents import add
+from thunkad.runtime.cotangents import add, describe
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, ZeroTangent, unthunk
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,7 +53,7 @@ def fixed_point(
     ------
     ConvergenceError
     """
-    x = _start(x0)
+    x = _start(x0, "fixed_point")
     for _ in range(max_iterations):
         new = f(x, *args)
         if np.all(np.abs(new - x) <= tolerance * np.maximum(1.0, np.abs(new))):
@@ -93,9 +93,15 @@ def root(g: Callable[..., Any], x0: Any, *args: Any, tolerance: float = 1e-12, m
 
 
 def _newton(g: Any, matrix: Callable[[Any], Any], x0: Any, args: Any, tolerance: float, max_iterations: int) -> Any:
-    x = _start(x0)
+    x = _start(x0, "root")
     for _ in range(max_iterations):
-        new = x - _solved(matrix(x), g(x, *args), x)
+        left = g(x, *args)
+        if np.size(left) != np.size(x):
+            raise ArgumentError(
+                f"root: the function gives {np.size(left)} numbers for {np.size(x)} unknowns",
+                hint="as many equations as unknowns have a solution that can be found and differentiated",
+            )
+        new = x - _solved(matrix(x), left, x)
         if np.all(np.abs(new - x) <= tolerance * np.maximum(1.0, np.abs(new))):
             return new
         x = new
@@ -108,8 +114,14 @@ def _differences(g: Any, x: Any, args: Any) -> Any:
     return np.stack([(np.ravel(g(x + step * e, *args)) - here) / step for e in _basis(x)], axis=-1)
 
 
-def _start(x0: Any) -> Any:
-    return np.array(x0, dtype=np.result_type(np.asarray(x0).dtype, np.float32)) if np.ndim(x0) else float(x0)
+def _start(x0: Any, what: str) -> Any:
+    if not isinstance(x0, (float, int, np.ndarray, np.generic, list)) or np.asarray(x0).dtype.kind not in "iuf":
+        raise ArgumentError(
+            f"{what}: x0 is a number or a real array, not {describe(x0)}",
+            hint="put the unknowns into one array, and take it apart in the function",
+        )
+    start = np.asarray(x0)
+    return np.array(x0, dtype=np.result_type(start.dtype, np.float32)) if start.ndim else float(start)
 
 
 def _basis(x: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -13,14 +14,23 @@ from thunkad.compiled.entry import check_asked, is_derivative
 from thunkad.compiled.forward import both, linearize, once, rows
 from thunkad.errors import ArgumentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.runtime.columns import (
+    as_object,
     by_complex,
     check_columns,
     check_holomorphic,
     directions,
+    inside,
+    is_dataclass,
+    is_number,
     joined,
+    like,
+    mapped,
+    parts_of,
     side_by_side,
+    size_of,
+    units,
 )
-from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero
+from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
 #: Of a linear map for many directions at once: directions, and elements that they have together.
 MOST_LANES, MOST_ELEMENTS = 256, 4_000_000
@@ -126,38 +136,33 @@ def _by_columns(f: Any, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tupl
     value, pushforward = linearize(f, args, numbers) if halves is None else halves
     found = []
     for number in numbers:
-        parts = [_columns(pushforward, value, args, number, unit) for unit in _units(args[number])]
+        parts = [_columns(pushforward, value, args, number, unit) for unit in units(args[number])]
         found.append(parts[0] if len(parts) == 1 else by_complex(*parts))
     return tuple(found)
 
 
 def _columns(pushforward: Any, value: Any, args: tuple[Any, ...], number: int, unit: complex) -> Any:
     """The derivatives by one argument: many directions at once where the code of the map allows, else one by one."""
-    size = np.size(args[number])
+    size = size_of(args[number])
     stacked = getattr(pushforward, "columns", None)
-    if size > 1 and stacked is not None:
+    if size > 1 and stacked is not None and is_number(args[number]):
         try:
             return _in_stacks(stacked, value, args[number], number, unit)
         except Exception:
             pass
-    columns = [pushforward(*dots) for dots in directions(args, number, unit)] or [_zeros_like(value)]
-    return side_by_side(columns, np.shape(args[number]))
+    return side_by_side([pushforward(*dots) for dots in directions(args, number, unit)], args[number])
 
 
 def _in_stacks(stacked: Any, value: Any, x: Any, number: int, unit: complex) -> Any:
-    shape, size = np.shape(x), np.size(x)
+    size = np.size(x)
     lanes = max(1, min(MOST_LANES, MOST_ELEMENTS // max(size, _size(value), 1)))
     parts = []
     for start in range(0, size, lanes):
         count = min(lanes, size - start)
         basis = np.zeros((count, size), np.result_type(np.asarray(x).dtype, np.complex64 if unit == 1j else np.float16))
         basis[np.arange(count), np.arange(start, start + count)] = unit
-        parts.append(stacked(number, basis.reshape(count, *shape)))
-    return joined(parts, shape)
-
-
-def _units(x: Any) -> tuple[complex, ...]:
-    return (1, 1j) if np.iscomplexobj(x) else (1,)
+        parts.append(stacked(number, basis.reshape(count, *np.shape(x))))
+    return joined(parts, x)
 
 
 def _is_real_array(x: Any) -> bool:
@@ -176,17 +181,20 @@ def _of_output(value: Any, pullback: Any, argument: Any, number: int) -> Any:
     if isinstance(value, dict):
         return {k: _of_output(value[k], _through(value, pullback, k), argument, number) for k in value}
     if isinstance(value, (list, tuple)):
-        rows = [_of_output(part, _through(value, pullback, k), argument, number) for k, part in enumerate(value)]
-        return type(value)(*rows) if hasattr(value, "_fields") else type(value)(rows)
-    if value is None or isinstance(value, (str, bytes)):
-        return NO_TANGENT
-    return _rows(value, pullback, argument, number)
+        return like(value, [_of_output(v, _through(value, pullback, k), argument, number) for k, v in enumerate(value)])
+    if is_dataclass(value):
+        names = [f.name for f in dataclasses.fields(value)]
+        parts = (_of_output(getattr(value, k), _through(value, pullback, k), argument, number) for k in names)
+        return as_object(type(value), dict(zip(names, parts)))
+    return _rows(value, pullback, argument, number) if is_number(value) else NO_TANGENT
 
 
 def _through(value: Any, pullback: Any, k: Any) -> Callable[[Any], Any]:
     """The pullback of entry ``k`` of a result of several parts."""
     if isinstance(value, dict):
         return lambda seed: pullback({j: seed if j == k else ZERO for j in value})
+    if is_dataclass(value):
+        return lambda seed: pullback(Tangent(type(value), {k: seed}))
     return lambda seed: pullback(tuple(seed if j == k else ZERO for j in range(len(value))))
 
 
@@ -226,13 +234,12 @@ def _rows_in_stacks(many: Callable[..., Any], value: np.ndarray, argument: Any, 
 
 def _of_complex(one: Any, turned: Any, argument: Any) -> Any:
     """The Jacobian of a complex result, from the cotangents of the arguments for 1 and for i."""
-    if isinstance(argument, dict):
-        return {k: _of_complex(one[k], turned[k], v) for k, v in argument.items()}
-    if isinstance(argument, (list, tuple)):
-        parts = [_of_complex(one[k], turned[k], v) for k, v in enumerate(argument)]
-        return type(argument)(*parts) if hasattr(argument, "_fields") else type(argument)(parts)
     if isinstance(one, AbstractZero):
         return one
+    if not is_number(argument):
+        halves = zip(parts_of(argument), inside(one, argument), inside(turned, argument))
+        found = [_of_complex(first, second, v) for v, first, second in halves]
+        return mapped(argument, lambda _: found.pop(0))
     if not np.iscomplexobj(argument):
         return one + 1j * turned
     check_holomorphic(one, turned)
@@ -240,20 +247,13 @@ def _of_complex(one: Any, turned: Any, argument: Any) -> Any:
 
 
 def _stacked(rows: list[Any], shape: tuple[int, ...], argument: Any) -> Any:
-    if isinstance(argument, dict):
-        return {k: _stacked([r[k] for r in rows], shape, v) for k, v in argument.items()}
-    if isinstance(argument, (list, tuple)):
-        parts = [_stacked([r[k] for r in rows], shape, v) for k, v in enumerate(argument)]
-        return type(argument)(*parts) if hasattr(argument, "_fields") else type(argument)(parts)
+    if not is_number(argument):
+        parts = zip(*(inside(r, argument) for r in rows)) if rows else ([] for _ in parts_of(argument))
+        found = [_stacked(list(part), shape, v) for part, v in zip(parts, parts_of(argument))]
+        return mapped(argument, lambda _: found.pop(0))
     inner = np.shape(argument)
     if any(isinstance(r, AbstractZero) for r in rows):
         return NO_TANGENT  # by a part of the argument that has no derivative
     if not rows:
         return np.zeros(shape + inner)
     return np.reshape(np.stack([np.asarray(r) for r in rows]), shape + inner) if shape or inner else rows[0]
-
-
-def _zeros_like(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_zeros_like, value))
-    return np.zeros(np.shape(value))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import thunkad as ad
+from thunkad.testing import check_grads
 
 
 def vector(x, y):
@@ -258,3 +261,60 @@ def test_products_where_two_names_hold_one_ratio() -> None:
     h = 1e-6
     expected = (ad.grad(f)(x + h * v) - ad.grad(f)(x - h * v)) / (2 * h)
     np.testing.assert_allclose(ad.hvp(f, (x,), (v,)), expected, rtol=1e-6, atol=1e-8)
+
+
+@dataclass
+class Weights:
+    w: np.ndarray
+    b: float
+    name: str = "layer"
+
+
+def layer(p):
+    return {"y": Weights(p.w * T3 * p.b, p.b**2), "z": (np.sum(p.w), "label")}
+
+
+T3 = np.array([0.3, -0.2, 0.5])
+
+
+@pytest.mark.parametrize("mode", [None, "reverse", "forward"])
+def test_a_jacobian_by_and_of_dataclasses(mode):
+    found = ad.jacobian(layer, mode=mode)(Weights(T3, 0.4))
+    np.testing.assert_allclose(found["y"].w.w, np.diag(T3 * 0.4))
+    np.testing.assert_allclose(found["y"].w.b, T3 * T3)
+    assert np.isclose(found["y"].b.b, 0.8) and isinstance(found["y"].b, Weights)
+    np.testing.assert_allclose(found["z"][0].w, np.ones(3))
+
+
+def gauss_newton_steps(p):
+    for _ in range(2):
+        jac = ad.jacobian(lambda q: q["a"] * np.exp(-q["k"][0] * T3) - 1.0)(p)
+        res = p["a"] * np.exp(-p["k"][0] * T3) - 1.0
+        by = np.stack([jac["a"], jac["k"][0]], 1)
+        step = np.linalg.solve(by.T @ by + 0.1 * np.eye(2), -by.T @ res)
+        p = {"a": p["a"] + step[0], "k": [p["k"][0] + step[1]]}
+    return p["a"] * p["k"][0]
+
+
+def curvature_of_a_dataclass(p):
+    found = ad.hessian(lambda q: np.sum(np.tanh(q.w * T3 + q.b) ** 2))(Weights(p["a"] * T3, p["k"][0]))
+    return np.sum(found.w.w) * found.b.b + np.sum(found.w.b)
+
+
+def blocks_by_several_arguments(p):
+    def total(q, x):
+        return np.sum(np.sin(q[0] * x)) * q[1]
+
+    blocks = ad.hessian(total, (0, 1))([p["a"], p["k"][0]], T3 * p["a"])
+    jac = ad.jacobian(total, (1, 0))([p["a"], p["k"][0]], T3)
+    return np.sum(blocks[0][1][0]) + np.sum(blocks[1][0][1]) + np.sum(jac[0]) * jac[1][0]
+
+
+@pytest.mark.parametrize("f", [gauss_newton_steps, curvature_of_a_dataclass, blocks_by_several_arguments])
+def test_matrices_by_containers_inside(f):
+    p, dot = {"a": 1.2, "k": [0.7]}, {"a": 0.4, "k": [-1.1]}
+    check_grads(f, p, rtol=1e-5)
+    h = 1e-5
+    there, back = ({"a": 1.2 + s * 0.4, "k": [0.7 - s * 1.1]} for s in (h, -h))
+    want = (ad.grad(f)(there)["k"][0] - ad.grad(f)(back)["k"][0]) / (2 * h)
+    assert np.isclose(ad.hvp(f, (p,), (dot,))["k"][0], want, rtol=1e-5)

@@ -132,3 +132,10 @@ def test_derivatives_taken_inside(name: str) -> None:
     assert np.isclose(ad.grad(f)(1.5), ad.grad(like)(1.5), rtol=1e-10)
     assert np.isclose(ad.jvp(f, (1.5,), (1.0,))[1], ad.grad(like)(1.5), rtol=1e-10)
     assert np.isclose(ad.hessian(f)(1.5), ad.hessian(like)(1.5), rtol=1e-9)
+
+
+def test_unknowns_are_in_one_array_and_as_many_as_the_equations():
+    with pytest.raises(ad.ArgumentError, match="one array"):
+        ad.grad(lambda a: root(lambda x, a: {"u": x["u"] - a}, {"u": 0.0}, a)["u"])(2.0)
+    with pytest.raises(ad.ArgumentError, match="2 numbers for 3 unknowns"):
+        root(lambda x: x[:2], np.zeros(3))

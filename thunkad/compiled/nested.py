@@ -234,7 +234,7 @@ def nested_site(world: Any, fn: Any, args: Any, kwargs: Any) -> Site | None:
     spec = derivative_of(fn)
     if spec is None:
         return None
-    if spec.product == "columns":
+    if spec.product in ("columns", "blocks"):
         return Site("dynamic")
     if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
         return Site("dynamic")

@@ -9,8 +9,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from thunkad.compiled.bundles import (
     Args,
     Bundle,
@@ -42,7 +40,8 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.columns import column, directions, side_by_side
-from thunkad.runtime.cotangents import add, dense, entry
+from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.dots import outward
 from thunkad.runtime.held import held
 from thunkad.runtime.marks import NESTED, Derivative
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
@@ -107,7 +106,7 @@ class NestedAgain:
         if isinstance(f, NestedPullback):
             return self.pull_pullback(fn, args[0])
         spec: Derivative = f.__thunkad_derivative__
-        if spec.product == "columns":
+        if spec.product in ("columns", "blocks"):
             return self.pull_columns(spec, fn, args, kwargs)
         d, bound = self.world.derivatives.binder.derivation(spec, values(args), named_values(kwargs))
         found, back = self.halves(d, self.bundles_of((spec.f, *fn[1:]), bound, args, kwargs))
@@ -187,22 +186,39 @@ class NestedAgain:
         return tuple(ZERO if isinstance(p, AbstractZero) else nested.arranged(d, bound, p) for p in found)
 
     def pull_columns(self, spec: Derivative, fn: Bundle, args: Args, kwargs: Kwargs) -> Found:
+        if isinstance(spec.argnums, tuple):
+            return self.pull_each(spec, fn, args, kwargs)
         f = of_columns(spec, fn, kwargs)
         x = args[spec.argnums][0]
-        shape = np.shape(x)
         given = list(directions(values(args), spec.argnums))
         found = [self.pull_jvp(f, args, tuple(constant(t, fn) for t in dots)) for dots in given]
+
+        y = found[0][0][0][0]
 
         def back(bars: Bundle, _: Any) -> list[Any]:
             out: list[Any] = [(NO_TANGENT, [ZERO] * len(args))] * len(bars)
             for k, (_, inner) in enumerate(found):
-                one = tuple((ZERO, column(b, k, shape)) for b in bars)
+                one = tuple((ZERO, column(b, y, k, x)) for b in bars)
                 for i, (_, parts, _) in enumerate(inner(one, None)):
                     of_f, own = out[i]
                     out[i] = add(of_f, parts[0]), [add(a, b) for a, b in zip(own, parts[1])]
             return [(of_f, own, dict.fromkeys(kwargs, ZERO)) for of_f, own in out]
 
-        return columns([value for value, _ in found], shape), back
+        return columns([value for value, _ in found], x), back
+
+    def pull_each(self, spec: Derivative, fn: Bundle, args: Args, kwargs: Kwargs) -> Found:
+        found = [self.pull_columns(one, fn, args, kwargs) for one in spec.each()]
+
+        def back(bars: Bundle, _: Any) -> list[Any]:
+            out: list[Any] = [(NO_TANGENT, [ZERO] * len(args))] * len(bars)
+            turned = [spec.turned(b) if spec.product == "blocks" else b for b in bars]
+            for k, (_, inner) in enumerate(found):
+                for i, (f_bar, own_bars, _) in enumerate(inner(tuple(entry(b, k) for b in turned), None)):
+                    of_f, own = out[i]
+                    out[i] = add(of_f, f_bar), [add(a, b) for a, b in zip(own, own_bars)]
+            return [(of_f, own, dict.fromkeys(kwargs, ZERO)) for of_f, own in out]
+
+        return side_by_side_each(spec, [bundle for bundle, _ in found]), back
 
     # ------------------------------------------------------------ forward mode
 
@@ -225,16 +241,19 @@ class NestedAgain:
             d, bound, given = self.of_pullback(fn, args[0])
             return self.arranged(d, bound, self.value(d, self.world.derivatives.own(d, bound, given)))
         spec: Derivative = f.__thunkad_derivative__
-        if spec.product == "columns":
-            given_f = of_columns(spec, fn, kwargs)
-            shape = np.shape(args[spec.argnums][0])
-            found = []
-            for dots in directions(values(args), spec.argnums):
-                d, _, given = self.of_jvp(given_f, args, tuple(constant(t, fn) for t in dots))
-                found.append(self.value(d, given))
-            return columns(found, shape)
+        if spec.product in ("columns", "blocks"):
+            return self.push_columns(spec, of_columns(spec, fn, kwargs), args)
         d, bound = self.world.derivatives.binder.derivation(spec, values(args), named_values(kwargs))
         return self.value(d, self.bundles_of((spec.f, *fn[1:]), bound, args, kwargs))
+
+    def push_columns(self, spec: Derivative, fn: Bundle, args: Args) -> Bundle:
+        if isinstance(spec.argnums, tuple):
+            return side_by_side_each(spec, [self.push_columns(one, fn, args) for one in spec.each()])
+        found = []
+        for dots in directions(values(args), spec.argnums):
+            d, _, given = self.of_jvp(fn, args, tuple(constant(t, fn) for t in dots))
+            found.append(self.value(d, given))
+        return columns(found, args[spec.argnums][0])
 
     # ------------------------------------------------------------ pullbacks of what has a rule
 
@@ -279,10 +298,14 @@ def of_columns(spec: Derivative, fn: Bundle, kwargs: Kwargs) -> Bundle:
     )
 
 
-def columns(found: list[Bundle], shape: tuple[int, ...]) -> Bundle:
-    """Columns ``(value, tangent)`` side by side, at each place of their bundles."""
-    first = [b[0][1] for b in found]
-    dots = []
-    for i in range(1, len(found[0])):
-        dots.append(side_by_side([dense(entry(b[i], 1), v) for b, v in zip(found, first)], shape))
-    return (side_by_side(first, shape), *dots)
+def columns(found: list[Bundle], x: Any) -> Bundle:
+    """Columns ``(value, tangent)`` of derivatives by ``x`` side by side, at each place of their bundles."""
+    y = found[0][0][0]
+    first = [outward(b[0][1], y) for b in found]
+    dots = (side_by_side([outward(entry(b[i], 1), y) for b in found], x, True) for i in range(1, len(found[0])))
+    return (side_by_side(first, x), *dots)
+
+
+def side_by_side_each(spec: Derivative, found: list[Bundle]) -> Bundle:
+    """Such columns by several arguments as one result."""
+    return tuple(spec.turned(parts) for parts in zip(*found))

@@ -7,8 +7,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.nested import Binder, Bound, by_call, fixed_dots, keyword_dots
 from thunkad.compiled.rerun import Around
@@ -17,8 +15,8 @@ from thunkad.kinds.lattice import may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.runtime.attributes import Holding
 from thunkad.runtime.columns import column, directions, side_by_side
-from thunkad.runtime.cotangents import add, dense, entry
-from thunkad.runtime.dots import defaults_dot, tangent_for
+from thunkad.runtime.cotangents import add, entry
+from thunkad.runtime.dots import defaults_dot, outward, tangent_for
 from thunkad.runtime.held import held
 from thunkad.runtime.maps import value_alone
 from thunkad.runtime.marks import NESTED, PUBLIC, Derivative
@@ -109,7 +107,7 @@ class Nested:
         if isinstance(fn, NestedPullback):
             return self.pull_pullback(fn, *args)
         spec: Derivative = fn.__thunkad_derivative__
-        if spec.product == "columns":
+        if spec.product in ("columns", "blocks"):
             return self.pull_columns(spec, args, kwargs)
         d, bound = self.binder.derivation(spec, args, kwargs)
         value, back = self.halves(d, bound.values)
@@ -218,33 +216,53 @@ class Nested:
 
     def pull_columns(self, spec: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A Jacobian or Hessian: each column is a ``jvp``."""
+        if isinstance(spec.argnums, tuple):
+            return self.pull_each(spec, args, kwargs)
         f = functools.partial(spec.f, **kwargs) if kwargs else spec.f
         found = [self.pull_jvp(f, args, dots) for dots in directions(args, spec.argnums)]
-        shape = np.shape(args[spec.argnums])
+        x, y = args[spec.argnums], found[0][0][0]
 
         def pullback(value_bar: Any) -> Any:
             of_f: Any = NO_TANGENT
             own: list[Any] = [ZERO] * len(args)
             for k, (_, back) in enumerate(found):
-                _, (f_bar, primal_bars, _), _ = back((ZERO, column(value_bar, k, shape)))
+                _, (f_bar, primal_bars, _), _ = back((ZERO, column(value_bar, y, k, x)))
                 of_f = add(of_f, f_bar)
                 own = [add(a, b) for a, b in zip(own, primal_bars)]
             return of_f, own, dict.fromkeys(kwargs, ZERO)
 
-        return side_by_side([v for (_, v), _ in found], shape), pullback
+        return side_by_side([outward(v, y) for (_, v), _ in found], x), pullback
+
+    def pull_each(self, spec: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """By several arguments, one after the other."""
+        found = [self.pull_columns(one, args, kwargs) for one in spec.each()]
+
+        def pullback(value_bar: Any) -> Any:
+            of_f: Any = NO_TANGENT
+            own: list[Any] = [ZERO] * len(args)
+            bar = spec.turned(value_bar) if spec.product == "blocks" else value_bar
+            for k, (_, back) in enumerate(found):
+                f_bar, bars, _ = back(entry(bar, k))
+                of_f, own = add(of_f, f_bar), [add(a, b) for a, b in zip(own, bars)]
+            return of_f, own, dict.fromkeys(kwargs, ZERO)
+
+        return spec.turned([value for value, _ in found]), pullback
 
     def push_columns(self, spec: Derivative, fn_dot: Any, args: Any, arg_dots: Any, kwargs: dict[str, Any]) -> Any:
+        if isinstance(spec.argnums, tuple):
+            each = [self.push_columns(one, fn_dot, args, arg_dots, kwargs) for one in spec.each()]
+            return spec.turned([value for value, _ in each]), spec.turned([dot for _, dot in each])
         f = functools.partial(spec.f, **kwargs) if kwargs else spec.f
         f_dot = Tangent(functools.partial, {"func": fn_dot}) if kwargs else fn_dot
-        shape = np.shape(args[spec.argnums])
+        x = args[spec.argnums]
         values, tangents = [], []
         for dots in directions(args, spec.argnums):
             d, bound, moving = self.of_jvp(f, args, dots)
             found = self.jvp_dots(d, bound, moving, (f, args, dots), (f_dot, arg_dots, (ZERO,) * len(args)))
-            (_, value), both = self.dual(d, (*bound.values, *(dots[k] for k in moving)), found)
-            values.append(value)
-            tangents.append(dense(entry(both, 1), value))
-        return side_by_side(values, shape), side_by_side(tangents, shape)
+            (y, value), both = self.dual(d, (*bound.values, *(dots[k] for k in moving)), found)
+            values.append(outward(value, y))
+            tangents.append(outward(entry(both, 1), y))
+        return side_by_side(values, x), side_by_side(tangents, x, as_tangent=True)
 
     # ------------------------------------------------------------ forward mode
 
@@ -274,7 +292,7 @@ class Nested:
             value_dot = ZERO if isinstance(value_dot, AbstractZero) else self.arranged(d, bound, value_dot)
             return self.arranged(d, bound, value), value_dot
         spec: Derivative = fn.__thunkad_derivative__
-        if spec.product == "columns":
+        if spec.product in ("columns", "blocks"):
             return self.push_columns(spec, fn_dot, args, arg_dots, kwargs)
         d, bound = self.binder.derivation(spec, args, kwargs)
         return self.dual(d, bound.values, self.dots_of(spec.f, fn_dot, bound, arg_dots, kwarg_dots))

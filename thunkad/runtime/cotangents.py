@@ -221,21 +221,21 @@ def scalar_seed(value: Any) -> Any:
         if kind == "c":
             raise NonScalarOutputError(
                 "grad needs a real result, but the function returned a complex number",
-                hint="take the real part or the absolute value, or use vjp with a complex cotangent",
+                hint="take the real part or the absolute value, or use vjp or, of a holomorphic function, jacobian",
             )
     if is_duck(type(value)) and value.size == 1 and value.dtype.kind in "fiu":
         return np.ones_like(value, dtype=value.dtype if value.dtype.kind == "f" else float)
     if isinstance(value, complex):
         raise NonScalarOutputError(
             "grad needs a real result, but the function returned a complex number",
-            hint="take the real part or the absolute value, or use vjp with a complex cotangent",
+            hint="take the real part or the absolute value, or use vjp or, of a holomorphic function, jacobian",
         )
     raise NonScalarOutputError(
         f"grad needs a function that returns one real number (a scalar), but the output is {describe(value)}",
         hint="return a number, for example np.sum(…); for larger outputs use jacobian or vjp; "
         "does a return statement miss?"
         if value is None
-        else "for larger outputs use jacobian or vjp",
+        else "for larger outputs use jacobian or vjp, for functions of each element elementwise_grad",
     )
 
 

@@ -6,7 +6,8 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from thunkad.records import record
+from thunkad.records import record, replace
+from thunkad.runtime.cotangents import entry
 
 MARK = "__thunkad_derivative__"
 NESTED = "__thunkad_nested__"
@@ -24,6 +25,17 @@ class Derivative:
     argnums: Any = 0
     argnames: Any = None
     has_aux: bool = False
+
+    def each(self) -> list[Derivative]:
+        """The derivatives by one argument each that one by several arguments consists of."""
+        return [replace(self, product="columns", argnums=k) for k in self.argnums]
+
+    def turned(self, parts: Any) -> Any:
+        """Between these, in a tuple, and the whole: of a Hessian the blocks ``[i][k]`` are those of argument ``k``."""
+        if self.product != "blocks":
+            return tuple(parts)
+        places = range(len(self.argnums))
+        return tuple(tuple(entry(entry(parts, k), i) for k in places) for i in places)
 
 
 def marked(fn: F, derivative: Derivative) -> F:
