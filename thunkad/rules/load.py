@@ -14,6 +14,7 @@ PARTS = {
     "numpy.random": "thunkad.rules.numpy.randomness",
     "scipy.special": "thunkad.rules.scipy.special",
     "scipy.fft": "thunkad.rules.scipy.fourier",
+    "scipy.integrate": "thunkad.rules.scipy.integration",
     "scipy.linalg": "thunkad.rules.scipy.linalg",
     "scipy.stats": "thunkad.rules.scipy.stats",
     "statistics": "thunkad.rules.python.statistics",

@@ -60,7 +60,8 @@ def check_read(x: Any, name: str) -> None:
             "only when the code runs",
             hint=f"make the object by the name of its class where .{name} is read",
         )
-    if found is None and name not in getattr(x, "__dict__", ()) and hasattr(cls, "__getattr__"):
+    own = name in getattr(x, "__dict__", ()) or (is_result(x) and name in x)
+    if found is None and not own and hasattr(cls, "__getattr__"):
         raise UnsupportedSyntaxError(
             f"{cls.__qualname__}.{name} is computed by __getattr__", hint="write a property, or a method that is called"
         )
@@ -102,6 +103,11 @@ def check_write(x: Any, name: str) -> None:
             "the code runs",
             hint=f"make the object by the name of its class where .{name} is set",
         )
+
+
+def is_result(x: Any) -> bool:
+    """Whether ``x`` is a result of SciPy's: a dict whose ``__getattr__`` reads its items."""
+    return isinstance(x, dict) and type(x).__module__.startswith("scipy.")
 
 
 def is_own_dictionary(x: Any) -> bool:

@@ -18,7 +18,14 @@ import numpy as np
 from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.allocations import allocation_of, may_be_shared, same_view
 from thunkad.runtime.arrays import zeros
-from thunkad.runtime.attributes import another_dictionary, behind, check_read, is_own_dictionary, shares_dictionary
+from thunkad.runtime.attributes import (
+    another_dictionary,
+    behind,
+    check_read,
+    is_own_dictionary,
+    is_result,
+    shares_dictionary,
+)
 from thunkad.runtime.chosen import is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, DefaultDots, SetDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
@@ -115,7 +122,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
         found = getattr(x_dot, name) if moves else ZERO
     elif isinstance(x, tuple) and name in getattr(type(x), "_fields", ()):
         found = entry(x_dot, type(x)._fields.index(name))  # type: ignore[attr-defined]
-    elif is_own_dictionary(x):
+    elif is_own_dictionary(x) or (is_result(x) and name in x):
         found = entry(x_dot, name)
     else:
         check_read(x, name)
