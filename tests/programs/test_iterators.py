@@ -52,6 +52,7 @@ PROGRAMS: dict[str, str] = {
     "generator_of_what_is_changed": "def g(w, v):\n for h in v: yield h * w[0]\ndef f(v):\n w = [v[0]]\n z = g(w, v)\n w[0] = v[1] * v[1]\n return sum(z)",
     "raised_where_it_is_used_up": "def g(h):\n if h < 0: raise ValueError\n return h * h\ndef f(v):\n m = map(g, v)\n t = 0.0\n try:\n  for h in m: t += h\n except ValueError: t = t * v[0]\n return t",
     "taken_into_lists": "def f(v):\n m, z = map(np.sin, v), zip('abc', v)\n d = {'r': [next(m)]}\n d['r'] += m\n k, a = next(z)\n e = dict()\n e.update(z)\n m = map(np.cos, v)\n d['r'][1:2] = [next(m)]\n d['r'][1:2] = m\n return sum(k * h for k, h in enumerate(d['r'])) * a * e['b']",
+    "columns_to_an_object": "class M:\n def __init__(self, rows): self.rows = [list(r) for r in rows]\ndef f(v):\n m = M([v[:2], v[1:]])\n t = M(zip(*m.rows))\n return t.rows[0][1] * t.rows[1][1] * m.rows[0][0]",
     "next": "def f(v):\n it = iter([v[0] * 2, v[1]])\n a = next(it)\n b = next(it)\n c = next(it, v[2])\n return a * b * c",
     "next_until_it_stops": "def f(v):\n it = iter(v)\n t = 0.0\n while True:\n  try: t += next(it) ** 2\n  except StopIteration: break\n return t",
     "next_past_the_end": "def f(v):\n it = iter([v[0]])\n return next(it) * next(it)",

@@ -7,6 +7,7 @@ position matters, and they are objects that the compiler looks into.
 from __future__ import annotations
 
 import builtins
+import linecache
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 from thunkad.analysis.binding import bind_call
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import own_method
+from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import Kind
@@ -42,7 +44,17 @@ def drawn_again(function: n.Function, sites: Mapping[int, Site], context: Any) -
         and (site := sites.get(id(s))) is not None
         and site.how not in ("constant", "missing")
     }
-    return {key: made[key] for key in _used_again(function.body, made, sites, context)} if made else {}
+    if not made:
+        return {}
+    again = _used_again(function.body, made, sites, context)
+    for s in walk.statements(function.body):
+        if id(s) in again and _is_starred(s):
+            raise UnsupportedSyntaxError(
+                f"{made[id(s)]}(*…) under a name that is used again",
+                Place(function.filename, s.line, linecache.getline(function.filename, s.line)),
+                "make a list of it first: list(…)",
+            )
+    return {key: made[key] for key in again}
 
 
 def goes_on(function: n.Function, call: n.Call, kind: Callable[[Any, n.Expr], Kind | None]) -> bool:
@@ -60,6 +72,7 @@ def _used_again(body: list[n.Stmt], made: Mapping[int, str], sites: Mapping[int,
     uses = _Uses(targets, context, sites, made)
     read = {i for s in walk.statements(body) for i in walk.reads(s)}
     uses.idle = {id(s) for s in walk.statements(body) if type(s) is n.Assign and id(s) in made and s.target not in read}
+    uses.starred = {s.target for s in walk.statements(body) if id(s) in made and _is_starred(s)}  # type: ignore[attr-defined]
     uses.block(body, ())
     again: set[int] = set()
     for s, around in reversed(uses.bound):
@@ -82,6 +95,7 @@ class _Uses:
     ) -> None:  # fmt: skip
         self.names, self.context, self.sites, self.made = names, context, sites, made
         self.globals, self.seen = globals or {}, seen
+        self.starred: set[str] = set()  # those of which nothing is known but that they are lists when they are read
         self.number: Counter[str] = Counter()
         self.loops: dict[str, tuple[int, ...]] = {}  # around the last use of a name
         self.bound: list[tuple[n.Assign, tuple[int, ...]]] = []
@@ -122,7 +136,7 @@ class _Uses:
         if site is None or (site.how == "dynamic" and not _takes_all(e.func)):
             return [i for _, a in (*bound, (None, e.func)) if type(a) is not n.Star for i in walk.names(a)]
         if site.how == "construct":
-            return walk.names(e)
+            return [i for i in walk.names(e) if i not in self.starred]
         if site.how not in ("inside", "lifted") or _is_own(site.callee):
             return ()
         return [i for p, a in site.bound for i in walk.names(a) if type(a) is not n.Name or self.again(site, p)]
@@ -153,6 +167,9 @@ def _only_measures(s: n.Stmt) -> bool:
     """Whether ``s`` is the check behind a loop over a strict ``zip``, which draws nothing."""
     call = s.value if type(s) is n.Effect else None
     return type(call) is n.Call and type(call.func) is n.Ref and call.func.value is check_lengths
+def _is_starred(s: Any) -> bool:
+    """Whether an iterator is made by a call with stars, which makes a list of what it draws from."""
+    return any(type(a) is n.Star for a in s.value.args)
 
 
 def _is_own(fn: Any) -> bool:
