@@ -167,6 +167,8 @@ def _only_measures(s: n.Stmt) -> bool:
     """Whether ``s`` is the check behind a loop over a strict ``zip``, which draws nothing."""
     call = s.value if type(s) is n.Effect else None
     return type(call) is n.Call and type(call.func) is n.Ref and call.func.value is check_lengths
+
+
 def _is_starred(s: Any) -> bool:
     """Whether an iterator is made by a call with stars, which makes a list of what it draws from."""
     return any(type(a) is n.Star for a in s.value.args)
