@@ -755,3 +755,5 @@ for name in "dct idct dst idst".split():
     add(getattr(SF, name), M, 1, norm="ortho", orthogonalize=False)
     composed(getattr(SF, name + "n"), M, norm="ortho")
     composed(getattr(SF, name + "n"), M, 3, (3,), (1,))
+
+import samples_scipy  # noqa: E402, F401 - more of them

@@ -52,7 +52,8 @@ BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "c
 @functools.cache
 def compiled_samples():
     """A module with one function for each sample, so that what is compiled has the call in its text."""
-    lines = ["import functools, operator", "import numpy as np, scipy.fft, scipy.linalg, scipy.stats", "from samples import *", ""]
+    lines = ["import functools, operator", "import numpy as np, scipy.fft, scipy.linalg, scipy.signal, scipy.stats",
+             "from samples import *", "from samples_scipy import *", ""]
     for k, s in enumerate(SAMPLES):
         names = [f"a{i}" for i in range(len(s.args))]
         keywords = [f"{key}=K{k}_{key}" for key in s.kwargs]

@@ -8,8 +8,10 @@ import weakref
 from functools import cached_property
 from typing import Any
 
+from thunkad.errors import RuleError
 from thunkad.records import record
 from thunkad.runtime.cotangents import entry
+from thunkad.source.origin import module_of
 from thunkad.tangents import NO_TANGENT
 
 
@@ -143,7 +145,12 @@ def bound_call(
     """The arguments of a call by parameter, defaults included; where they don't fit, what Python says of that."""
     try:
         bound = signature.bind(*args, **kwargs)
-    except TypeError:
+    except TypeError as error:
+        if module_of(fn).startswith("thunkad.rules."):
+            message = (
+                f"{fn.__name__}, as it is written out for derivatives, does not take this call's arguments ({error})"
+            )
+            raise RuleError(message, hint=f"it takes {signature}") from None
         fn(*args, **kwargs)  # raises in Python's own words
         raise
     bound.apply_defaults()

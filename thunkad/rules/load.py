@@ -16,6 +16,8 @@ PARTS = {
     "scipy.fft": "thunkad.rules.scipy.fourier",
     "scipy.integrate": "thunkad.rules.scipy.integration",
     "scipy.linalg": "thunkad.rules.scipy.linalg",
+    "scipy.ndimage": "thunkad.rules.scipy.ndimage",
+    "scipy.signal": "thunkad.rules.scipy.signal",
     "scipy.stats": "thunkad.rules.scipy.stats",
     "statistics": "thunkad.rules.python.statistics",
 }
