@@ -36,6 +36,7 @@ def total(ys):
 CLEANING = "def g(x):\n try:\n  yield x\n  yield x * x\n finally: print('done')\n"
 V, M, W = np.array([0.5, 1.5, 2.5]), np.arange(6.0).reshape(3, 2) / 3, np.array([1.2, -0.5])
 PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "columns_of_what_is_yielded": ("def gen(x):\n    t = 0.0\n    while t < 1.0:\n        t += 0.5\n        if t > 5: continue\n        yield t, x * t\ndef f(x):\n    ts, ys = zip(*gen(x))\n    s = 0.0\n    for row in zip(*gen(x * x)): s += row[0] * row[1]\n    return sum(ys) * ts[0] + s", (0.7,)),
     "super": ("class A:\n def __init__(self, k): self.k = k\n def g(self, x):\n  yield x * self.k\n  yield x\nclass B(A):\n def g(self, x):\n  for v in super().g(x): yield v * v\ndef f(x):\n it = B(x).g(x)\n return next(it) * next(it)", (1.2,)),
     "stop_raised": ("def g(x):\n yield x\n raise StopIteration\ndef f(x):\n it = g(x)\n t = next(it)\n try: next(it)\n except RuntimeError: t = t * x\n return t", (1.2,)),
     "stop_raised_in_a_loop": ("def g(x):\n yield x\n if x > 0: raise StopIteration(x)\ndef f(x):\n t = 0.0\n try:\n  for v in g(x): t = t + v * v\n except RuntimeError: t = t * x\n return t", (1.2,)),

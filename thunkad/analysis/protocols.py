@@ -109,7 +109,8 @@ class _Writer:
             if self.suspends and type(s.iter) is n.Name and s.count is None and self.may_iterate(s.iter):
                 return self.loop(s, s.iter, None, None)
             through = s.iter.args if type(s.iter) is n.Call and type(s.iter.func) is n.Global else (s.iter,)
-            unknown = [x for x in through if self.may_list(x)]
+            starred = [a.value for a in through if type(a) is n.Star]
+            unknown = [x for x in (*through, *starred) if self.may_list(x) or (x in starred and self.may_iterate(x))]
             if unknown and s.site is None:
                 *lists, loop = self.listing(s, unknown, place="iter")
                 return [*lists, walk.map_blocks(loop, self.block)]
@@ -119,7 +120,8 @@ class _Writer:
                 if name == "enumerate" and of_parts and of_parts[0] is not None and not s.iter.kwargs:
                     return self.loop(s, s.iter.args[0], of_parts[0], (*s.iter.args[1:], n.Const(0))[0])
                 strictly = name == "zip" and s.stop is not None and s.iter.kwargs  # one that is left is not at its end
-                if strictly or (name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args))):
+                drawn = not starred and name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args))
+                if strictly or drawn:
                     listed = not (strictly or self.suspends) and s.site is None
                     if listed and not goes_on(self.function, s.iter, self.kind):
                         own = [x for x in s.iter.args if self.may_iterate(x) or self.may_list(x)]
@@ -241,7 +243,7 @@ class _Writer:
         if type(e) is n.Call and e.args:
             name = e.func.id if type(e.func) is n.Global and self.is_builtin(e.func) else ""
             drawing = self.suspends or (name in OF_BUILTINS and goes_on(self.function, e, self.kind))
-            if name in OF_BUILTINS and drawing and any(map(self.may_iterate, e.args)):
+            if name in OF_BUILTINS and drawing and not found and any(map(self.may_iterate, e.args)):
                 self.found = True
                 return [n.Assign(s.target, lazily(name, e), line=s.line, site=s.site)]
             if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name in TAKING):

@@ -151,7 +151,8 @@ class Shadows(ArrayShadows):
         if isinstance(x, super):
             check_read(x, key)
         if isinstance(x, np.ndarray):
-            if not (isinstance(item, np.ndarray) and np.may_share_memory(x, item)):  # a number, or a gathered copy
+            plain = isinstance(key, str) and isinstance(item, (int, tuple))  # its size, or shape
+            if not plain and not (isinstance(item, np.ndarray) and np.may_share_memory(x, item)):  # a gathered copy
                 self._add_gathered(x, key, item_bar)
             return
         if owner_of(item) is x:  # the cotangent of a bound method is that of its owner
