@@ -100,6 +100,24 @@ def test_linearize() -> None:
     np.testing.assert_allclose(pushforward(None, 1.0), [0.0, np.sin(0.5), 0.0, 6.0])
 
 
+def test_linearize_keeps_what_the_caller_of_a_function_writes_later() -> None:
+    def product(a, k):
+        return np.sum(a * k)
+
+    def f(a, k):
+        y = 0.0
+        for _ in range(2):
+            y = y + product(a, k)
+            a[0] *= k[1]
+        return y + np.sum(a)
+
+    rng = np.random.default_rng(0)
+    a, k, u, v = rng.standard_normal((4, 2))
+    expected = ad.jvp(f, (a.copy(), k), (u, v))[1]
+    np.testing.assert_allclose(ad.linearize(f, a.copy(), k)[1](u, v), expected)
+    np.testing.assert_allclose(ad.jacobian(f, argnums=0, mode="forward")(a.copy(), k), ad.grad(f)(a.copy(), k))
+
+
 def test_elementwise_grad_is_compiled_once_and_pinned() -> None:
     def g(x):
         return x * x

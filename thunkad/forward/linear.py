@@ -62,6 +62,10 @@ class HalvedCalls(Calls):
         self.outside = outside
         self.handles: set[str] = set()  # what primal halves of callees return for linear ones
 
+    def may_change(self, x: str) -> bool:
+        """Whether memory that ``x`` may share is written, here or by others before the linear half runs."""
+        return self.push.memory.is_mutated(x) or self.push.memory.find(x) in self.outside
+
     def handle(self, wish: str) -> str:
         name = self.push.names.new(wish)
         self.handles.add(name)
@@ -75,7 +79,7 @@ class HalvedCalls(Calls):
             if p in mutated and p in demand and type(a) not in BY_REFERENCE:
                 raise push.unsupported("an argument that is changed by the function that it is passed to")
         try:
-            volatile = tuple(p for p, a in site.bound if push.memory.classes({*walk.names(a)}) & self.outside)
+            volatile = tuple(p for p, a in site.bound if any(map(self.may_change, walk.names(a))))
             own = self.owns_result(target, site)
             primal, linear = self.callees.linearized(site, demand, push.resolved.owner, own, volatile)
         except NoRuleError as error:
