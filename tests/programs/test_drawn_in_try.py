@@ -86,6 +86,7 @@ PROGRAMS: dict[str, str] = {
     "wrong_length": "def g(x):\n yield x, (x * x, x)\n yield 2 * x, (x, x, x)\n raise KeyError\ndef f(x):\n d = {}\n t = 0.0\n z = g(x)\n try:\n  for d['a'], (b, c) in z: t = t + d['a'] * b * c\n except ValueError: t = t * x * d['a']\n return t",
     "zipped_by_turns": "def f(x):\n p, q = powers(x, 9), checked(x)\n t = 0.0\n try:\n  for k, (a, b) in enumerate(zip(p, q)): t = t + a * b * k\n except Stop: t = t * x\n return t * next(p)",
     "zipped_strictly": "def f(x):\n p, q, r = powers(x, 3), powers(x, 2), powers(x, 4)\n t = 0.0\n try:\n  for a, b in zip(p, q, strict=True): t = t + a * b\n except ValueError: t = t * x\n try:\n  for a, b in zip(q, r, strict=True): t = t + a * b\n except ValueError as e: t = t * len(str(e))\n return t * next(r)",
+    "one_of_two": "def f(x):\n t = 0.0\n ys = checked(x) if x > 1 else [x, 2 * x]\n try:\n  for y in ys: t = t + y\n except Stop: t = t * x\n return t",
 }  # fmt: skip
 
 
@@ -122,27 +123,15 @@ def test_forward_mode_and_second_derivatives(name: str) -> None:
 
 REFUSED = {
     "item_that_is_an_iterator": ("def g(x):\n yield powers(x, 2)\n raise ValueError\ndef f(x):\n t = 0.0\n try:\n  for a, b in g(x): t = t + a * b\n except ValueError: t = t * x\n return t", "makes its own items one by one"),
-    "yield_from": ("def g(x):\n yield x\n yield from checked(x)\ndef f(x):\n t = 0.0\n try:\n  for y in g(x): t = t + y\n except Stop: t = t * x\n return t", "after it may have changed"),
-    "one_of_two": ("def f(x):\n t = 0.0\n ys = checked(x) if x > 1 else [x, 2 * x]\n try:\n  for y in ys: t = t + y\n except Stop: t = t * x\n return t", "after it may have changed"),
-    "in_a_list": ("def f(x):\n gs = [checked(x), [x, x * x], powers(x, 2)]\n t = 0.0\n for g in gs:\n  try:\n   for y in g: t = t + y\n  except Stop: t = t * x\n return t", "after it may have changed"),
-    "value_alone": ("def f(x):\n try:\n  for y in checked(x): print('one')\n except Stop as e: return e.value * x\n", "what an exception holds"),
+    "value_alone": ("def f(x):\n try:\n  for y in checked(x): z = y\n except Stop as e: return e.value * x\n", "what an exception holds"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name: str) -> None:
     text, why = REFUSED[name]
-    f, x, h = Program(HELPERS + text, ()).build(), 1.3, 1e-6
+    f, x = Program(HELPERS + text, ()).build(), 1.3
     with pytest.raises(ad.ThunkadError, match=why):
         ad.grad(f)(x)
-    if name in RIGHT_FORWARD:
-        value, dot = ad.jvp(f, (x,), (1.0,))
-        assert value == pytest.approx(f(x), rel=1e-12)
-        assert dot == pytest.approx((f(x + h) - f(x - h)) / (2 * h), rel=1e-5)
-    else:
-        with pytest.raises(ad.ThunkadError, match=why):
-            ad.jvp(f, (x,), (1.0,))
-
-
-#: What forward mode follows all the same.
-RIGHT_FORWARD = ("yield_from", "one_of_two", "in_a_list")
+    with pytest.raises(ad.ThunkadError, match=why):
+        ad.jvp(f, (x,), (1.0,))

@@ -449,6 +449,70 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
             except ValueError: pass
             return a[0] + a[1] * x
     """),
+    "found_late": (X, """
+        def f(x):
+            held, puts = [x, x], []
+            def put(y):
+                held[0] = held[0] * y
+                if y > 1.5: raise ValueError
+                held[1] = held[1] + y
+            puts.append(put)
+            try:
+                for k in range(1, 4):
+                    t = held[1] * x
+                    puts[0](t * 0.2 * k)
+            except ValueError: held[1] = held[1] + t
+            return held[0] * held[1]
+    """),
+    "found_late_and_calling_others": (X, """
+        class Tank:
+            def __init__(self, v): self.v, self.log = v, []
+            def fill(self, y, then):
+                try:
+                    self.v = self.v * y
+                    then(self)
+                    self.v = self.v + 1.0
+                finally: self.log.append(self.v * y)
+        def f(x):
+            def bad(tank):
+                tank.v = tank.v * tank.v
+                if tank.v > 2: raise KeyError
+            def good(tank): tank.v = tank.v * 0.3
+            tank, t = Tank(x), 0.0
+            for fill, then in zip([tank.fill] * 3, [good, bad, bad]):
+                try: fill(x * 1.2, then)
+                except KeyError: t = t + tank.v * tank.log[-1]
+            return t + sum(tank.log) * tank.v
+    """),
+    "found_late_in_an_attribute": (X, """
+        class Rule:
+            def __init__(self, w, fn): self.w, self.fn = w, fn
+        def f(x):
+            def grow(y, *, by): rules[0].w = y * by; raise ArithmeticError
+            def scaled(r, by):
+                r.w = r.w * k * by
+                if by > 1: raise ValueError
+            k = x * x
+            rules = [Rule(x, scaled), Rule(k, lambda r, by: grow(r.w, **{'by': by}))]
+            for r in rules:
+                try: r.fn(*[r, x])
+                except (ValueError, ArithmeticError): r.w = r.w * x
+            return rules[0].w * rules[1].w
+    """),
+    "packed": (X, """
+        def step(state, *vs):
+            state['a'] = state['a'] * vs[0]
+            if vs[1] > 1: raise KeyError
+            state['b'] = vs[1]
+            return state['a']
+        def f(x):
+            state = {'a': x, 'b': 1.0}
+            try:
+                step(state, x, 0.2 * x)
+                step(state, x * x, x)
+            except KeyError: state['b'] = state['b'] * x
+            return state['a'] * state['b']
+    """),
 }  # fmt: skip
 
 

@@ -422,7 +422,7 @@ class Forward:
         partial = bool(self.tries) and takes_shadows and self.callees.stops_half_way(site, self.resolved.owner)
         if partial:
             forward, reverse = self.callees.attempted_pair(site, demand, sharing, self.resolved.owner)
-        saved = self.names.new(f"{target}_saved")
+        saved, begun = self.names.new(f"{target}_saved"), (len(out), len(steps.steps))
         in_shadows = shadowed.union(sharing.shared)
         bound = [
             (
@@ -443,7 +443,7 @@ class Forward:
         call = reverse, (n.Name(saved),)
         step = OutlinedStep(s.line, target, call, places, kinds, site, takes, False, takes, captured is not None)
         if partial:
-            attempt(self, s, step, forward, args, saved, out, steps)
+            attempt(self, s, step, forward, args, saved, out, steps, begun)
             return
         out.append(n.Unpack((target, saved), n.Call(forward, args), line=s.line, site=site))
         steps.steps.append(step)

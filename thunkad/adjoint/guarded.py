@@ -22,17 +22,17 @@ from thunkad.adjoint.control import Link, reverse_only_way
 from thunkad.adjoint.steps import Block, OutlinedStep, Step
 from thunkad.analysis.activity import CONSTANT, flows
 from thunkad.analysis.half_way import WATCHING, badly_cut
-from thunkad.analysis.sites import Resolved
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.records import field, record, replace
-from thunkad.runtime.exceptions import Unswallowing, if_reached, raise_noted
+from thunkad.runtime.exceptions import Unswallowing, raise_noted
 
-#: A callee that hands over what it raises: the name of its residuals, and the step that reverses it if it did.
-Attempt = tuple[str, OutlinedStep]
+#: A callee that hands over what it raises: names that are unbound if it was not reached, and what reverses it else.
+Attempt = tuple[tuple[str, ...], Step]
 UNSWALLOWING = n.Ref("Unswallowing", Unswallowing)
-RAISE_NOTED, IF_REACHED = n.Ref("raise_noted", raise_noted), n.Ref("if_reached", if_reached)
+RAISE_NOTED = n.Ref("raise_noted", raise_noted)
 #: Managers that never swallow an exception.
 HARMLESS = (
     np.errstate, np.printoptions, warnings.catch_warnings, contextlib.nullcontext, contextlib.closing,
@@ -99,9 +99,9 @@ def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
     if error is not None and error in fw.active:  # Python unbinds it after the handler; the reverse sweep may read it
         error = fw.names.new(error)
         handler.insert(0, n.Assign(s.error, n.Name(error), line=s.line))
-    out += [n.Assign(saved, n.Const(None), line=s.line) for saved, _ in attempts]
+    out += [n.Assign(name, n.Const(None), line=s.line) for unbound, _ in attempts for name in unbound]
     inside = walk.assigned(s.body)
-    caught.steps[:0] = [replace(step, operands=_from_before(step, inside)) for _, step in attempts]
+    caught.steps[:0] = [_from_before(step, inside) for _, step in attempts]
     forward = n.Try(body, handler, orelse, s.types, error, None, shielded=True, line=s.line)
     out.append(forward)
     completed = Block([*first.steps, *second.steps])
@@ -110,23 +110,48 @@ def _try(fw: Any, s: n.Try, out: list[n.Stmt], steps: Block) -> None:
         steps.steps.append(TryStep(s.line, forward, (caught, completed)))
 
 
-def _from_before(step: OutlinedStep, inside: set[str]) -> list[tuple[n.Expr, n.Expr | None]]:
-    """The operands of a call that are not made in the same body: those may be unbound, and lead nowhere."""
-    return [(o, k) for o, k in step.operands if inside.isdisjoint(walk.names(o))]
+def _from_before(step: Step, inside: set[str]) -> Step:
+    """A call without the operands that are made in the same body: those may be unbound, and lead nowhere."""
+    if isinstance(step, ReachedStep):
+        return replace(step, body=Block([_from_before(x, inside) for x in step.body.steps]))
+    if not isinstance(step, OutlinedStep):
+        return step  # of what leads to the call
+    return replace(step, operands=[(o, k) for o, k in step.operands if inside.isdisjoint(walk.names(o))])
 
 
 def attempt(fw: Any, s: n.Assign, step: OutlinedStep, forward: n.Ref, args: tuple[n.Expr, ...], saved: str,
-            out: list[n.Stmt], steps: Block) -> None:  # fmt: skip
-    """A call, inside a ``try``, of a callee in the form of :mod:`thunkad.normal.attempted`."""
-    raised = n.Name(fw.names.new("raised"))
-    out.append(n.Assign(raised.id, n.ListExpr(()), line=s.line))
-    out.append(n.Unpack((step.target, saved), n.Call(forward, (raised, *args)), line=s.line, site=step.site))
-    out.append(n.Effect(n.Call(RAISE_NOTED, (raised,)), line=s.line))
+            out: list[n.Stmt], steps: Block, begun: tuple[int, int]) -> None:  # fmt: skip
+    """A call, inside a ``try``, of a callee in the form of :mod:`thunkad.normal.attempted`.
+
+    ``begun``: how many statements and steps there were before what leads to it.
+    """
+    out += noting(fw, s, (step.target, saved), forward, args, site=step.site)
     steps.steps.append(step)
-    function, before = step.call
-    partial = IF_REACHED, (n.Const(len(step.operands)), function, *before)
+    reverse_if_reached(fw, s, saved, out[begun[0] :], steps.steps[begun[1] :])
+
+
+def noting(fw: Any, s: n.Stmt, targets: tuple[str, str], function: n.Expr, args: tuple[n.Expr, ...],
+           kwargs: tuple[tuple[str | None, n.Expr], ...] = (), site: Site | None = None) -> list[n.Stmt]:  # fmt: skip
+    """``targets = function(…)``, which notes what is raised in a list that it is given first."""
+    raised = n.Name(fw.names.new("raised"))
+    return [
+        n.Assign(raised.id, n.ListExpr(()), line=s.line),
+        n.Unpack(targets, n.Call(function, (raised, *args), kwargs), line=s.line, site=site),
+        n.Effect(n.Call(RAISE_NOTED, (raised,)), line=s.line),
+    ]
+
+
+def reverse_if_reached(fw: Any, s: n.Stmt, back: str, made: list[n.Stmt], steps: list[Step]) -> None:
+    """Have the call that ``made`` ends with reversed if the body is left, with what leads to it, by these ``steps``.
+
+    ``back`` is what the call gives for that, beside its value.
+    """
+    *before, call = steps
+    assert isinstance(call, OutlinedStep)
+    names = walk.assigned(made) - {call.target}
+    reached = ReachedStep(s.line, back, Block([*before, replace(call, target=fw.names.temporary())]), names)
     for attempts in fw.tries:
-        attempts.append((saved, replace(step, target=fw.names.temporary(), call=partial)))
+        attempts.append((tuple(x for x in sorted(names) if x == back or x in reached.reads()), reached))
 
 
 def with_errors_kept(body: list[n.Stmt], names: Names) -> list[n.Stmt]:
@@ -171,6 +196,32 @@ class WithStep(Step):
         inside, bars.out = bars.out, outer
         if inside:
             bars.out.append(n.With(self.item, None, inside, line=self.line, site=MIRRORED))
+
+
+@record
+class ReachedStep(Step):
+    """A call in a body that was left, with what leads to it; it was not reached if ``back`` is None."""
+
+    back: str
+    body: Block
+    bound: set[str]  # names that are bound on the way
+
+    def reads(self) -> set[str]:
+        return self.body.reads()
+
+    def touches(self) -> set[str]:
+        return self.reads() - self.bound
+
+    def reverse(self, bars: Bars) -> None:
+        bars.expand_all()
+        reached, missed = bars.branch(), bars.branch()
+        self.body.reverse(reached)
+        merge_arms(bars, reached, missed, self.bound)
+        if reached.out or missed.out:
+            called = n.Name(bars.names.temporary())
+            test = n.Compare("is not", n.Name(self.back), n.Const(None))
+            bars.out.append(n.Assign(called.id, test, line=self.line))
+            bars.out.append(n.If(called, reached.out, missed.out, line=self.line))
 
 
 MIRRORED = "mirrored"  # the site of a ``with`` in the reverse sweep: it goes if nothing is left in it

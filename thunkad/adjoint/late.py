@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thunkad.adjoint.guarded import noting, reverse_if_reached
 from thunkad.adjoint.steps import Block, DisplayStep, FieldStep, OutlinedStep
 from thunkad.analysis.late_calls import foreseen, may_be_method, variables_of
 from thunkad.analysis.sites import Site
@@ -22,6 +23,17 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
     Where the callee may write into memory that is shadowed here, the pullback takes our shadows.
     """
     shared = writes_shadowed(fw, site)
+    if shared and fw.tries:
+        made, inner = len(out), Block()
+        pullback = _dynamic(fw, s, target, site, shared, out, inner)
+        steps.steps += inner.steps
+        reverse_if_reached(fw, s, pullback, out[made:], inner.steps)
+    else:
+        _dynamic(fw, s, target, site, shared, out, steps)
+
+
+def _dynamic(fw: Any, s: n.Assign, target: str, site: Site, shared: bool, out: list[n.Stmt], steps: Block) -> str:
+    """The same; the name of the pullback."""
     callee: n.Expr = site.callee if isinstance(site.callee, (n.Name, n.Attr, n.Global, n.Ref)) else _ref(site.callee)
     if type(callee) is n.Attr and fw.is_active(callee):
         callee = _held(fw, s, callee, out, steps)
@@ -29,7 +41,7 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
     kinds = dict(zip((*site.args, *(v for _, v in site.kwargs)), site.kinds))
     if any(type(a) is n.Star for a in site.args) or any(k is None for k, _ in site.kwargs):
         _packed(fw, s, target, site, callee, pullback, shared, out, steps)
-        return
+        return pullback
     originals = site.args
     plain = site.infix and not may_be_method(fw.resolved, site)
     if plain and not _in_place(site):
@@ -51,13 +63,7 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
         fresh = None
     which = n.TupleExpr(tuple(w for _, w in wanted))
     callee = _using(fw, site, callee, shared)
-    out.append(
-        n.Unpack(
-            (target, pullback),
-            n.Call(fw.callees.pull(kept, shared, bool(fw.tries)), (callee, which, *site.args), site.kwargs),
-            line=s.line,
-        )
-    )
+    out += _called(fw, s, (target, pullback), fw.callees.pull, kept, shared, (callee, which, *site.args), site.kwargs)
     if fresh is not None:
         out.append(n.Effect(fresh, line=s.line))
     places: list[tuple[n.Expr, n.Expr | None]] = [(e, n.Const(k)) for k, (e, _) in enumerate(wanted)]
@@ -75,6 +81,16 @@ def dynamic(fw: Any, s: n.Assign, target: str, site: Site, out: list[n.Stmt], st
             collects=fw.resolved.captured is not None,
         )
     )
+    return pullback
+
+
+def _called(fw: Any, s: n.Stmt, targets: tuple[str, str], pull: Any, kept: bool, shared: bool,
+            args: tuple[n.Expr, ...], kwargs: tuple[tuple[str | None, n.Expr], ...] = ()) -> list[n.Stmt]:  # fmt: skip
+    """``targets = pull(…)``; in a ``try``, one that hands over what a callee raises that has changed something."""
+    function = pull(kept, shared, bool(fw.tries))
+    if shared and fw.tries:
+        return noting(fw, s, targets, function, args, kwargs)
+    return [n.Unpack(targets, n.Call(function, args, kwargs), line=s.line)]
 
 
 def writes_shadowed(fw: Any, site: Site) -> bool:
@@ -126,8 +142,8 @@ def _packed(fw: Any, s: n.Assign, target: str, site: Site, callee: n.Expr, pullb
     given = (args_display, kwargs_display, n.Name(target), *((callee,) if isinstance(callee, (n.Name, n.Attr)) else ()))
     kept = any(fw.mutation.may_change(fw.current, e) for e in given)
     called = _using(fw, site, callee, shared)
-    call = n.Call(fw.callees.pull_packed(kept, shared, bool(fw.tries)), (called, n.Name(args), n.Name(kwargs)))
-    out.append(n.Unpack((target, pullback), call, line=s.line))
+    collected = (called, n.Name(args), n.Name(kwargs))
+    out += _called(fw, s, (target, pullback), fw.callees.pull_packed, kept, shared, collected)
     operands: list[tuple[n.Expr, n.Expr | None]] = [(n.Name(args), n.Const(1)), (n.Name(kwargs), n.Const(2))]
     if type(callee) is n.Name:
         operands.append((callee, n.Const(0)))

@@ -100,10 +100,11 @@ class _Writer:
 
         Where its handler is too long to be there several times, the function has to be cut anew; None then.
         """
-        inside = walk.statements(s.body)
-        if self.found.function.generated or any(walk.blocks(x) and type(x) not in (n.If, n.Assert) for x in inside):
+        if self.found.function.generated:
             return None
-        if len(s.handler) <= _SHORT and not any(map(walk.blocks, s.handler)):
+        inside = list(walk.statements(s.body))
+        loops = any(walk.blocks(x) and type(x) not in (n.If, n.Assert) for x in inside)
+        if not loops and len(s.handler) <= _SHORT and not any(map(walk.blocks, s.handler)):
             return self.steps(s, [x for x in s.body if type(x) is not n.Comment], s.orelse)
         for x in inside:
             if not walk.blocks(x) and self.raises_by(x):

@@ -11,12 +11,14 @@ import numpy as np
 from thunkad.analysis.aliases import Sharing
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.followed import is_of_container, raises_values
-from thunkad.analysis.half_way import stops_half_way
-from thunkad.analysis.sites import Site
+from thunkad.analysis.half_way import late_lines, stops_half_way
+from thunkad.analysis.sites import Resolved, Site
 from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.forms import normal_form
+from thunkad.compiled.pairs import Pair
 from thunkad.compiled.reach import TooFarError
 from thunkad.ir import nodes as n
+from thunkad.ir import walk
 from thunkad.ir.fresh import Names
 from thunkad.kinds.lattice import (
     UNKNOWN,
@@ -33,6 +35,7 @@ from thunkad.kinds.lattice import (
     may_have_tangent,
 )  # fmt: skip
 from thunkad.normal.attempted import attempted
+from thunkad.normal.guarded import Careful
 from thunkad.normal.versions import version
 from thunkad.runtime.attributes import check_in_one_step, has_items, has_own, is_iterated
 from thunkad.runtime.elements import ordered
@@ -54,8 +57,16 @@ def may_hold_own(kind: Kind) -> bool:
     return kind is UNKNOWN or isinstance(kind, (Instance, Mapping))
 
 
-def lines_of(code: types.CodeType) -> set[int]:
-    """The lines of a function, and of those inside it."""
+def file_of(fn: Any) -> str:
+    """The file of a function, or of one made inside of one."""
+    return fn.filename if isinstance(fn, n.Function) else fn.__code__.co_filename  # type: ignore[no-any-return]
+
+
+def lines_of(fn: Any) -> set[int]:
+    """The lines of such a function, and of those inside it."""
+    if isinstance(fn, n.Function):
+        return {s.line for s in walk.statements(fn.body)}
+    code = fn if isinstance(fn, types.CodeType) else fn.__code__
     found = {line for _, _, line in code.co_lines() if line is not None}
     return found.union(*(lines_of(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
@@ -74,33 +85,57 @@ class Attempts:
     raises_unseen: bool
     pair_for: Any
     analysis_of: Any
+    drawing: Any
+    _analysed: Any
     spelled: Any
 
     def attempted_pair(self, site: Site, demand: tuple[str, ...], sharing: Sharing, owner: Any) -> tuple[n.Ref, n.Ref]:
         """The halves of a callee that hands over what it raises, see :mod:`thunkad.normal.attempted`."""
-        if isinstance(site.callee, n.Closure):
-            form = self.attempted_form(site.callee.function)
-        else:
-            owner = init_of(site.callee) if site.how == "construct" else site.callee
-            form = normal_form(owner, True, True, self.spelled(owner))
-        pair = self.pair_for(form, owner, (UNKNOWN, *site.kinds), demand, None, sharing)
+        pair = self.attempted_pair_for(site, demand, sharing, owner)
         return n.Ref(pair.forward.__name__, pair.forward), n.Ref(pair.reverse.__name__, pair.reverse)
 
-    def attempted_form(self, function: n.Function) -> n.Function:
-        """The same of a function made inside another one, which is in normal form."""
-        forms: dict[int, tuple[n.Function, n.Function]] = self.__dict__.setdefault("attempted_forms", {})
-        if id(function) not in forms:
-            forms[id(function)] = function, version(attempted(function), Names(), True)
-        return forms[id(function)][1]
+    def attempted_pair_for(self, site: Site, demand: tuple[str, ...], sharing: Sharing, owner: Any) -> Pair:
+        if isinstance(site.callee, n.Closure):
+            target: Any = site.callee.function
+        else:
+            target = owner = init_of(site.callee) if site.how == "construct" else site.callee
+        attempted = functools.partial(self._attempted, owner)
+        form = self.drawing(attempted, target, site.kinds, True)
+        pair: Pair = self.pair_for(form, owner, (UNKNOWN, *site.kinds), demand, None, sharing)
+        pair.notes = True
+        return pair
+
+    def _attempted(self, owner: Any, target: Any, kinds: tuple[Kind, ...], careful: Careful) -> n.Function:
+        """Their form; that of a function made inside ``owner`` is made from its normal form."""
+        if isinstance(target, n.Function):
+            forms: dict[Any, tuple[n.Function, n.Function]] = self.__dict__.setdefault("attempted_forms", {})
+            key = id(target), careful
+            if key not in forms:
+                forms[key] = target, version(attempted(target), Names(), careful)
+            form = forms[key][1]
+        else:
+            form = normal_form(target, True, careful, self.spelled(target))
+        self.cut_late(target, self.analysis_of(form, owner, (UNKNOWN, *kinds)))
+        return form
 
     def cut_apart(self, filename: str, line: int) -> None:
         """Note that a step in this line, in a ``try``, raises an exception that has to be followed."""
         self.__dict__.setdefault("apart", {}).setdefault(filename, set()).add(line)
 
+    def cut_late(self, fn: Any, found: Resolved) -> Resolved:
+        """Note such lines of ``fn`` that ``found``, its analysis, shows; the analysis."""
+        for line in late_lines(found):
+            self.cut_apart(file_of(fn), line)
+        return found
+
+    def with_care(self, fn: Any, kinds: tuple[Kind, ...], careful: Careful) -> Resolved:
+        """``fn`` analysed, and such lines noted."""
+        return self.cut_late(fn, self._analysed(fn, kinds, careful))
+
     def apart_in(self, fn: Any) -> frozenset[int]:
         """Such lines of the function ``fn``."""
-        noted = self.__dict__.get("apart", {}).get(fn.__code__.co_filename)
-        return frozenset(noted & lines_of(fn.__code__)) if noted else frozenset()
+        noted = self.__dict__.get("apart", {}).get(file_of(fn))
+        return frozenset(noted & lines_of(fn)) if noted else frozenset()
 
     def raises(self, site: Site, owner: Any, asked: set[Any] | None = None) -> bool:
         """Whether what is called at this site may raise an exception that holds values.

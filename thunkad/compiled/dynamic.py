@@ -19,7 +19,6 @@ from thunkad.analysis.aliases import NOTHING_SHARED, Sharing
 from thunkad.analysis.call_sites import refuse_generators
 from thunkad.analysis.constructors import is_made_by_init
 from thunkad.analysis.makers import maker_of
-from thunkad.analysis.sites import Site
 from thunkad.analysis.special import fields_of_init, makes_itself
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.analysis.views import HAND_ON, SELECT_BY_VALUE
@@ -29,6 +28,7 @@ from thunkad.compiled.load import lifted_of
 from thunkad.compiled.operators import as_operands, is_of_python, on_numbers
 from thunkad.compiled.outcomes import pull_attempt
 from thunkad.compiled.own_classes import (
+    construct_partial,
     is_operator_of_own,
     pull_attribute,
     pull_fields,
@@ -133,12 +133,16 @@ class Pull:
         world = self.world.late_now()
         fn = fn.callee if isinstance(fn, Using) else fn
         try:
-            return getattr(world, self.slot).whole(fn, args, kwargs, *wrt)  # type: ignore[no-any-return]
+            return self.within(world).whole(fn, args, kwargs, *wrt)
         except StaleRuleError:
             raise
         except ThunkadError:
             world.failed = True
             raise
+
+    def within(self, world: Any) -> Pull:
+        """The same in another world."""
+        return getattr(world, self.slot)  # type: ignore[no-any-return]
 
     def change(self, x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return updates.change(self, x, name, args, kwargs)
@@ -193,7 +197,13 @@ class Pull:
     def kinds_of(self, values: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(map(kind_of, values))
 
-    def begin(self, pair: Any, site: Site, owner: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
+    def pair_for(
+        self, target: Any, owner: Any, kinds: tuple[Any, ...], demand: tuple[str, ...], names: Iterable[str]
+    ) -> Any:
+        """The halves of a function, or of one that was made inside ``owner``."""
+        return self.world.pair_for(target, owner, kinds, demand, None, self.sharing(names))
+
+    def begin(self, pair: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
         return pair.forward.cell.cell_contents(*values)  # type: ignore[no-any-return]
 
     def cotangents_of(
@@ -322,13 +332,13 @@ class Pull:
         if not demand and not self.world.target_reads_captured(fn, None, kinds):
             return fn(*args, **kwargs), lambda value_bar: _nothing(args)
         with self.world.lock, deep_recursion(), at_border(fn, None):
-            pair = self.world.pair_for(fn, None, kinds, demand, None, self.sharing((*bound.arguments, *shared)))
+            pair = self.pair_for(fn, None, kinds, demand, (*bound.arguments, *shared))
         if self.is_private(pair, fn):
             args, kwargs = parted(args, kwargs)
             given = bound_call(signature, fn, args, kwargs).arguments
             private = functools.partial(self.world.dispatch_shared.private, fn, args, kwargs)
             return unchanged(pair.changed, given, private, functools.partial(writes_in_place, fn))
-        value, saved = self.begin(pair, Site("inside", fn, kinds=kinds), fn, values)
+        value, saved = self.begin(pair, values)
         packed = {k: v for k, v in bound.arguments.items() if signature.parameters[k].kind.name.startswith("VAR_")}
         is_real = is_real_number(value)
 
@@ -375,7 +385,7 @@ class Pull:
         kinds = self.kinds_of(values[name] for name in names)
         demand = tuple(name for name, kind in zip(names, kinds) if may_have_tangent(kind))
         with self.world.lock, deep_recursion():
-            pair = self.world.pair_for(function, owner, kinds, demand, None, self.sharing(names))
+            pair = self.pair_for(function, owner, kinds, demand, names)
         if self.is_private(pair, function):
             shared, count = self.world.dispatch_shared, len(args)
             values = dict(zip(values, apart(values.values())))
@@ -383,8 +393,7 @@ class Pull:
             call = lambda: shared.compiled(function, owner, names, values, args, kwargs)
             private = functools.partial(shared.privately, call, args, kwargs)
             return unchanged(pair.changed, values, private, functools.partial(writes_in_place, function))
-        site = Site("lifted", n.Closure(function, ()), kinds=kinds)
-        value, saved = self.begin(pair, site, owner, tuple(values[name] for name in names))
+        value, saved = self.begin(pair, tuple(values[name] for name in names))
         packed = {p.name: values[p.name] for p in function.params if p.kind.startswith("var_")}
         is_real = is_real_number(value)
 
@@ -428,7 +437,7 @@ class Pull:
     def construct(self, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
         """A namedtuple or a dataclass without code of its own; others are refused when a derivative enters them."""
         if cls is functools.partial:
-            return _construct_partial(args, kwargs)
+            return construct_partial(args, kwargs)
         if cls is super and len(args) == 2:  # its cotangent is that of the object whose methods it finds
             return super(*args), lambda bar: (NO_TANGENT, [NO_TANGENT, bar], {})
         names = getattr(cls, "_fields", None)
@@ -470,26 +479,6 @@ class Pull:
 def is_nested(fn: Any) -> bool:
     """Whether calling ``fn`` takes a derivative."""
     return any(hasattr(fn, mark) for mark in ("__thunkad_derivative__", "__thunkad_nested__", "__thunkad_pullback__"))
-
-
-def _construct_partial(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
-    """``functools.partial(…)``; one of a partial holds what that one holds, and then its own."""
-    value: Any = functools.partial(*args, **kwargs)  # type: ignore[misc]  # the first of them is a function
-    inner = args[0] if isinstance(args[0], functools.partial) and value.func is args[0].func else None
-
-    def back(value_bar: Any) -> Cotangents:
-        value_bar = unthunk(value_bar)
-        func, held, named = (entry(value_bar, name) for name in ("func", "args", "keywords"))
-        count = 0 if inner is None else len(inner.args)
-        if inner is not None:
-            own = {k: entry(named, k) for k in inner.keywords if k not in kwargs}
-            func = Tangent(
-                functools.partial, {"func": func, "args": tuple(entry(held, k) for k in range(count)), "keywords": own}
-            )
-        positional = [entry(held, count + k) for k in range(len(args) - 1)]
-        return NO_TANGENT, [func, *positional], {k: entry(named, k) for k in kwargs}
-
-    return value, back
 
 
 def _nothing(args: tuple[Any, ...]) -> Cotangents:

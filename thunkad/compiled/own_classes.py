@@ -184,6 +184,29 @@ def push_setting(push: Any, args: Args, arg_dots: Args) -> tuple[Any, Any]:
     return None, ZERO
 
 
+# ---------------------------------------------------------------- partials
+
+
+def construct_partial(args: Args, kwargs: Kwargs) -> tuple[Any, Callable[[Any], Any]]:
+    """``functools.partial(…)``; one of a partial holds what that one holds, and then its own."""
+    value: Any = functools.partial(*args, **kwargs)  # type: ignore[misc]  # the first of them is a function
+    inner = args[0] if isinstance(args[0], functools.partial) and value.func is args[0].func else None
+
+    def back(value_bar: Any) -> Any:
+        value_bar = unthunk(value_bar)
+        func, held, named = (entry(value_bar, name) for name in ("func", "args", "keywords"))
+        count = 0 if inner is None else len(inner.args)
+        if inner is not None:
+            own = {k: entry(named, k) for k in inner.keywords if k not in kwargs}
+            func = Tangent(
+                functools.partial, {"func": func, "args": tuple(entry(held, k) for k in range(count)), "keywords": own}
+            )
+        positional = [entry(held, count + k) for k in range(len(args) - 1)]
+        return NO_TANGENT, [func, *positional], {k: entry(named, k) for k in kwargs}
+
+    return value, back
+
+
 # ---------------------------------------------------------------- fields
 
 

@@ -17,6 +17,8 @@ class Pair:
         # Those whose cotangents surely are in the caller's shadows; the others' may be there.
         self.shadowed: frozenset[str] = frozenset()
 
+        self.notes = False  # whether it takes, first, a list for what it raises: see thunkad.normal.attempted
+
     @property
     def writes(self) -> bool:
         """Whether its reverse half takes the caller's shadows."""

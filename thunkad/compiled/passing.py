@@ -8,6 +8,7 @@ from typing import Any
 from thunkad.analysis.constructors import init_of
 from thunkad.analysis.left_behind import noting
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.compiled.attempts import file_of
 from thunkad.compiled.derivation import Derivation
 from thunkad.compiled.forms import normal_form
 from thunkad.compiled.load import place_of_target
@@ -119,7 +120,7 @@ class Passing:
                 apart = self.apart_in(fn)
             except DrawnInTry as error:
                 place = error.place
-                if place is None or place.filename != fn.__code__.co_filename or place.line in cut:
+                if place is None or place.filename != file_of(fn) or place.line in cut:
                     raise
                 cut.add(place.line)
                 self.suspends = True  # nothing is drawn ahead of its turn then

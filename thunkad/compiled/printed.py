@@ -56,6 +56,18 @@ def pull_shared_packed(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return _world(TABLE.snapshot.version).dispatch_shared.packed(fn, args, kwargs)
 
 
+def pull_noting(raised: list[Any], fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """:func:`pull_shared` in a ``try``: what the callee raises once it has changed something is put into ``raised``."""
+    load_library()
+    return _world(TABLE.snapshot.version).dispatch_shared.noting(raised, fn, wrt, *args, **kwargs)  # type: ignore[no-any-return]
+
+
+def pull_noting_packed(raised: list[Any], fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The same for collected arguments."""
+    load_library()
+    return _world(TABLE.snapshot.version).dispatch_shared.noting_packed(raised, fn, args, kwargs)  # type: ignore[no-any-return]
+
+
 def update(fn: Any, x: Any, v: Any) -> tuple[Any, Any]:
     """``x op= v`` on what is known only now: the new ``x`` and what undoes it in reverse."""
     return _pull().update(fn, x, v)

@@ -18,7 +18,6 @@ import numpy as np
 
 from thunkad.analysis.constructors import init_of, is_made_by_init
 from thunkad.analysis.makers import maker_of
-from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_by_fields
 from thunkad.analysis.stand_ins import stands_for
 from thunkad.analysis.views import returns_operand
@@ -59,9 +58,8 @@ from thunkad.compiled.own_classes_again import attribute, by_fields
 from thunkad.compiled.refusals import changes_argument, writes_in_place
 from thunkad.compiled.replay import refuse_surrogates
 from thunkad.compiled.rules_again import is_as_it_stands, rule_itself, rule_of_library
-from thunkad.compiled.shared import SharedPull, collected, fields_taken, in_try, is_made_of_fields
+from thunkad.compiled.shared import SharedPull, collected, fields_taken, is_made_of_fields
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Tuple, is_hashable, may_have_tangent
 from thunkad.kinds.observe import kind_of
 from thunkad.kinds.variables import is_shared
@@ -71,7 +69,7 @@ from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.complex import is_real_number, real_part
 from thunkad.runtime.cotangents import add
 from thunkad.runtime.dots import defaults_dot
-from thunkad.runtime.exceptions import attempt, in_one_go
+from thunkad.runtime.exceptions import attempt
 from thunkad.runtime.held import held
 from thunkad.runtime.maps import applied
 from thunkad.runtime.marks import MAP
@@ -353,7 +351,7 @@ class PullAgain:
         if lifted is None and not demand and not self.world.target_reads_captured(f, None, kinds):
             return self.world.forwarding.pushed_again.whole(fn, args, kwargs), nothing(args)
         with self.world.lock, deep_recursion():
-            pair = self.world.pair_for(target, owner, kinds, demand, None, pull.sharing(names))
+            pair = pull.pair_for(target, owner, kinds, demand, names)
         refuse_surrogates(self.world)
         if pull.is_private(pair, f):
             given, named = parted(given, named)
@@ -363,9 +361,7 @@ class PullAgain:
             call = functools.partial(self.function, self.world.dispatch_shared, fn, args, kwargs, wrt)
             private = functools.partial(self.privately, call, args, kwargs)
             return unchanged(pair.changed, watched, private, functools.partial(writes_in_place, f))
-        callee = n.Closure(target, ()) if lifted is not None else f
-        site = Site("inside" if lifted is None else "lifted", callee, kinds=kinds)
-        run = functools.partial(self.halves, pull, pair, site, owner, by_name, demand)
+        run = functools.partial(self.halves, pull, pair, dict(zip(names, kinds)), by_name, demand)
         blind = self.bundles.blind(target, owner or f, by_name, True)
         found, back = unchanged(blind, by_name, run, functools.partial(changes_argument, f))
         packed = {k: v for k, v in bound.arguments.items() if signature.parameters[k].kind.name.startswith("VAR_")}
@@ -397,22 +393,14 @@ class PullAgain:
         return {p: (v, *(d.get(p, ZERO) for d in dots)) for p, v in bound.items()}
 
     def halves(
-        self, pull: Pull, pair: Any, site: Any, owner: Any, given: dict[str, Bundle], demand: tuple[str, ...]
+        self, pull: Pull, pair: Any, kinds: dict[str, Any], given: dict[str, Bundle], demand: tuple[str, ...]
     ) -> tuple[Bundle, Callable[[Bundle, Any], list[Any]]]:
         """The value that the forward half gives, and the reverse half: from a cotangent to those by parameter."""
-        kinds = dict(zip(given, site.kinds))
-
-        def forward() -> Bundle:
-            return self.bundles.run_slot(pair.forward, given, kinds)
-
-        if isinstance(pull, SharedPull) and in_try.get() and self.world.stops_half_way(site, owner):
-            token = in_try.set(False)
-            try:
-                both = in_one_go(pair.forward.__name__, forward)
-            finally:
-                in_try.reset(token)
-        else:
-            both = forward()
+        if pair.notes:
+            raised = pair.forward.function.params[0].name
+            kinds = {raised: UNKNOWN, **kinds}
+            given = {raised: (pull.raised, *(ZERO,) * (len(next(iter(given.values()))) - 1)), **given}
+        both = self.bundles.run_slot(pair.forward, given, kinds)
         found, saved = part(both, 0), part(both, 1)
         real = is_real_number(found[0])
         result = self.world.forwarding.compiled_result_kind(pair.forward, tuple(kinds.values()))

@@ -263,7 +263,7 @@ class Push:
             raise UnsupportedSyntaxError(f"{name_of(fn)} is a coroutine and can't be differentiated")
         lifted = self.forwarding.lifted.get(getattr(fn, "lifted", fn))
         slot = slot_of(fn) if lifted is None else None
-        if slot is not None:  # of generated code that is handed on, as by ``if_reached``
+        if slot is not None:  # of generated code that is handed on
             given = ((x, dot) for x, dot in zip(args, arg_dots))
             return self.forwarding.pulled_again.bundles.run_call(slot, tuple(given))  # type: ignore[no-any-return]
         signature = inspect.signature(fn, follow_wrapped=False)

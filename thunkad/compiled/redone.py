@@ -15,7 +15,7 @@ from thunkad.compiled.bundles import Args, Bundle, Kwargs, constant, unpacked, u
 from thunkad.compiled.dynamic import Pull
 from thunkad.compiled.pull_again import Handed
 from thunkad.compiled.push import Push
-from thunkad.compiled.shared import in_try
+from thunkad.compiled.shared import NotingPull
 from thunkad.runtime.cotangents import entry
 from thunkad.tangents import ZERO
 
@@ -48,12 +48,9 @@ class Redone:
                 again = forwarding.pushed_again_shared if where == "SharedPush" else forwarding.pushed_again
                 return paired(again.whole(*layer(*args, kwargs=kwargs)), len(fn))
             return self.push_change(what, args)
-        if what.endswith("_in_try"):
-            token = in_try.set(True)
-            try:
-                return self.pulled(f, args, kwargs)
-            finally:
-                in_try.reset(token)
+        if what.startswith("noting"):
+            noting, packed = NotingPull(self.world, args[0][0]), what == "noting_packed"
+            return self.pulled(noting.packed if packed else noting.call, args[1:], kwargs)
         if what in ("call", "packed"):
             return self.pulled(f, args, kwargs)
         again = forwarding.pulled_again
@@ -87,8 +84,8 @@ class Redone:
 
     def pulled(self, f: Any, args: Args, kwargs: Kwargs) -> Bundle:
         """A call of ``pull``."""
-        pull, again = getattr(self.world, f.__self__.slot), self.world.forwarding.pulled_again
-        if f.__func__.__name__.startswith("packed"):
+        pull, again = f.__self__.within(self.world), self.world.forwarding.pulled_again
+        if f.__func__.__name__ == "packed":
             return again.packed(pull, *args)  # type: ignore[no-any-return]
         return again.call(pull, args[0], args[1][0], args[2:], kwargs)  # type: ignore[no-any-return]
 

@@ -6,7 +6,6 @@ handed those of its run.
 
 from __future__ import annotations
 
-import contextvars
 import dataclasses
 import inspect
 import types
@@ -23,19 +22,17 @@ from thunkad.analysis.stand_ins import is_made_anew
 from thunkad.analysis.views import returns_operand
 from thunkad.compiled.dynamic import Back, Cotangents, Pull, Wrt, entering, is_nested
 from thunkad.compiled.running import run, running
+from thunkad.ir import nodes as n
 from thunkad.kinds.observe import kind_of
 from thunkad.rules.entry import Entry
 from thunkad.runtime.attributes import is_code
 from thunkad.runtime.containers import SEQUENCES
 from thunkad.runtime.cotangents import add, entry
-from thunkad.runtime.exceptions import in_one_go
 from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.parts import fields_of
 from thunkad.runtime.shadows import FUNCTIONS, VALUES, Shadows, then
 from thunkad.runtime.sharing import check_fresh
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent, unthunk
-
-in_try: contextvars.ContextVar[bool] = contextvars.ContextVar("thunkad_in_try", default=False)
 
 
 class SharedPull(Pull):
@@ -67,36 +64,18 @@ class SharedPull(Pull):
 
         return value, pullback
 
-    def call_in_try(self, fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> Any:
-        """The same inside a ``try``, where what a callee has changed before it raises could be seen."""
-        token = in_try.set(True)
-        try:
-            return self.call(fn, wrt, *args, **kwargs)
-        finally:
-            in_try.reset(token)
+    def noting(self, raised: list[Any], fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> Any:
+        """``call`` inside a ``try``: what a callee raises that has changed something by then is put into ``raised``."""
+        return NotingPull(self.world, raised).call(fn, wrt, *args, **kwargs)
 
-    def packed_in_try(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        token = in_try.set(True)
-        try:
-            return self.packed(fn, args, kwargs)
-        finally:
-            in_try.reset(token)
+    def noting_packed(self, raised: list[Any], fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return NotingPull(self.world, raised).packed(fn, args, kwargs)
 
     # ------------------------------------------------------------ compiled callees
 
     def kinds_of(self, values: Iterable[Any]) -> tuple[Any, ...]:
         """Their kinds; what is empty may be filled by the callee."""
         return tuple(weaken(kind_of(v)) if isinstance(v, (list, dict)) and not v else kind_of(v) for v in values)
-
-    def begin(self, pair: Any, site: Site, owner: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
-        half = pair.forward.cell.cell_contents
-        if not in_try.get() or not self.world.stops_half_way(site, owner):
-            return half(*values)  # type: ignore[no-any-return]
-        token = in_try.set(False)
-        try:
-            return in_one_go(pair.forward.__name__, half, *values)  # type: ignore[no-any-return]
-        finally:
-            in_try.reset(token)
 
     def sharing(self, names: Any) -> Sharing:
         return Sharing(volatile=tuple(names), shared=tuple(names), result=True, returned=True)
@@ -213,6 +192,32 @@ class SharedPull(Pull):
             return of_callee, whole, named
 
         return value, through
+
+
+class NotingPull(SharedPull):
+    """The same for one call in a ``try``, of a callee that may raise once it has changed something.
+
+    What hands on to the callee hands on to this; what runs on its own, or calls several functions, does not.
+    """
+
+    def __init__(self, world: Any, raised: list[Any]) -> None:
+        super().__init__(world)
+        self.raised = raised
+
+    def within(self, world: Any) -> Pull:
+        return NotingPull(world, self.raised)
+
+    def pair_for(
+        self, target: Any, owner: Any, kinds: tuple[Any, ...], demand: tuple[str, ...], names: Iterable[str]
+    ) -> Any:
+        lifted = isinstance(target, n.Function)
+        site = Site("lifted" if lifted else "inside", n.Closure(target, ()) if lifted else target, kinds=kinds)
+        if self.world.stops_half_way(site, owner):
+            return self.world.attempted_pair_for(site, demand, self.sharing(names), owner)
+        return super().pair_for(target, owner, kinds, demand, names)
+
+    def begin(self, pair: Any, values: tuple[Any, ...]) -> tuple[Any, Any]:
+        return super().begin(pair, (self.raised, *values) if pair.notes else values)
 
 
 def fields_taken(shadows: Any, value: Any, value_bar: Any) -> Any:

@@ -233,7 +233,7 @@ class World(Attempts, Passing, Lookups):
             found = self._analyses[fn, kinds] = self.drawing(self._analysed, fn, kinds, False)
             careful: Careful = EXITS if shows_exceptions(found, self.form_of) else needs_care(found)
             if careful:
-                found = self._analyses[fn, kinds] = self.drawing(self._analysed, fn, kinds, careful)
+                found = self._analyses[fn, kinds] = self.drawing(self.with_care, fn, kinds, careful)
             self.check_beginning(fn, kinds, found)
         return found
 
@@ -439,7 +439,7 @@ class World(Attempts, Passing, Lookups):
         self.late_now()
         if shared:
             dispatch = self.dispatch_shared
-            return n.Ref("pull_shared", dispatch.call_in_try if in_try else dispatch.call)
+            return n.Ref("pull_noting", dispatch.noting) if in_try else n.Ref("pull_shared", dispatch.call)
         return n.Ref("pull_kept", self.dispatch_kept.call) if kept else n.Ref("pull", self.dispatch.call)
 
     def updater(self, name: str) -> n.Ref:
@@ -449,8 +449,8 @@ class World(Attempts, Passing, Lookups):
     def pull_packed(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref:
         self.late_now()
         if shared:
-            dispatch = self.dispatch_shared
-            return n.Ref("pull_shared_packed", dispatch.packed_in_try if in_try else dispatch.packed)
+            packed = n.Ref("pull_shared_packed", self.dispatch_shared.packed)
+            return n.Ref("pull_noting_packed", self.dispatch_shared.noting_packed) if in_try else packed
         chosen = self.dispatch_kept if kept else self.dispatch
         return n.Ref("pull_kept_packed" if kept else "pull_packed", chosen.packed)
 

@@ -17,6 +17,8 @@ from thunkad.compiled.printed import (
     pull,
     pull_kept,
     pull_kept_packed,
+    pull_noting,
+    pull_noting_packed,
     pull_packed,
     pull_shared,
     pull_shared_packed,
@@ -40,6 +42,9 @@ _MISSING = object()
 _DISPATCHERS = {
     "call": pull, "packed": pull_packed, "update": update, "update_entry": update_entry,
     "update_attribute": update_attribute, "change": change,
+}  # fmt: skip
+_OF_SHARED = {
+    "call": pull_shared, "packed": pull_shared_packed, "noting": pull_noting, "noting_packed": pull_noting_packed,
 }  # fmt: skip
 _OF_TANGENTS = {
     "call": push, "update": push_update, "update_entry": push_update_entry,
@@ -139,7 +144,7 @@ class _Scope:
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Pull):
             name = value.__func__.__name__
             if isinstance(value.__self__, SharedPull):
-                return n.Ref(e.name, pull_shared if name.startswith("call") else pull_shared_packed)
+                return n.Ref(e.name, _OF_SHARED[name])
             kept = {"call": pull_kept, "packed": pull_kept_packed} if value.__self__.kept else {}
             return n.Ref(e.name, kept.get(name, _DISPATCHERS[name]))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, Push):

@@ -57,7 +57,7 @@ EXITS: Literal["exits"] = "exits"
 class Drawing:
     """With loops over iterators of Python classes in these lines: what drawing an item raises is caught by itself.
 
-    ``apart``: lines in which every step may raise an exception that has to be followed.
+    ``apart``: lines in which every step may raise an exception that has to be followed, or may change something.
     """
 
     careful: Union[bool, Literal["exits"]]
@@ -288,8 +288,9 @@ class Hazard:
         """Whether ``s`` calls a function of the user's that may change something: a setter or operator, too."""
         if type(s) in (n.Store, n.Update):
             return type(s.target) is n.Name or _root(s.target) not in self.own  # type: ignore[attr-defined]
+        apart = s.line in self.apart and alone([s]) is not None and may_raise(s)
         call = s.value if type(s) in (n.Assign, n.Effect, n.Unpack) else None  # type: ignore[attr-defined]
-        return type(call) is n.Call and may_change(call, self.own)
+        return apart or (type(call) is n.Call and may_change(call, self.own))
 
     def called_late(self, block: list[n.Stmt], begun: bool = False) -> bool:
         """Whether such a function is called when part of the body has been done.
@@ -389,9 +390,6 @@ def is_note(s: n.Stmt) -> bool:
     return type(call) is n.Call and type(call.func) is n.Ref and any(call.func.value is fn for fn in NOTES)
 
 
-# ---------------------------------------------------------------- cutting
-
-
 class _Pieces:
     """The pieces of one ``Try``; a piece that fails leaves the block that they make together."""
 
@@ -467,7 +465,7 @@ class _Pieces:
             test = n.Name(self.names.temporary())
             tested = n.Assign(test.id, n.Unary("not", s.test), line=s.line)
             return [*self.protected([tested]), n.If(test, self.block(s.orelse), self.block(s.body), line=s.line)]
-        if type(s) is n.For and s.line in self.lines:
+        if type(s) is n.For and s.line in self.lines and s.site != CUT:  # what was cut before is out of reach
             return Drawn(s, self.names, self.block, self.protected).loop()
         if type(s) is n.For and is_strict(s):
             return checked_after(s, self.names, self.descend, self.protected)

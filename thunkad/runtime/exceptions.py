@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from thunkad.errors import ThunkadError, UnsupportedSyntaxError
-from thunkad.tangents import ZERO
 
 
 def matches(error: BaseException, types: Any) -> bool:
@@ -133,26 +132,6 @@ def raise_noted(raised: list[BaseException]) -> None:
     """Raise what a function has handed over."""
     if raised:
         raise raised.pop()
-
-
-def if_reached(count: int, reverse: Any, saved: Any, *rest: Any) -> Any:
-    """The reverse half of a call in a body that was left: of one that was not reached (``saved`` is None) nothing."""
-    if saved is not None:
-        return reverse(saved, *rest)
-    return ZERO if count == 1 else (ZERO,) * count
-
-
-def in_one_go(name: str, half: Any, *args: Any) -> Any:
-    """Call the forward half of a function that must not raise once it has changed something."""
-    try:
-        return half(*args)
-    except ThunkadError:
-        raise
-    except Exception as error:
-        raise UnsupportedSyntaxError(
-            f"{name} raised {error!r} inside a 'try', after it may have changed what it was given",
-            hint="raise before anything is changed, or make it a function or method that is called by its name",
-        ) from error
 
 
 class Unswallowing:
