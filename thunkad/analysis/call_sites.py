@@ -204,6 +204,7 @@ class CallSites:
             return self.site(s, Site("construct", cls, args=tuple(args), kinds=kinds, result=Instance(cls)))
         meant = self.context.numeric_meaning(fn, kinds)
         if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
+            self.context.suspends |= inspect.isgeneratorfunction(meant)
             decision = self.context.lookup(meant, list(kinds[: len(args)]))
             if decision.how != "constant" and not (decision.entry is None and collects(meant, args, kwargs)):
                 if decision.entry is None and isinstance(meant, type) and makes_itself(meant):

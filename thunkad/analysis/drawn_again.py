@@ -7,29 +7,73 @@ position matters, and they are objects that the compiler looks into.
 from __future__ import annotations
 
 import builtins
-import linecache
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from thunkad.analysis.binding import bind_call
+from thunkad.analysis.constructors import init_of, is_generated
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import own_method
-from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Kind
+from thunkad.ir.fresh import Names
+from thunkad.kinds.lattice import Kind, Known, Lifted, Method, Partial, Sequence, Tuple, item_of
 from thunkad.normal.suspended_class import class_of
-from thunkad.runtime.lazy import OF_BUILTINS, backwards, check_lengths
+from thunkad.records import replace
+from thunkad.runtime.lazy import OF_BUILTINS, backwards, check_lengths, map_together, until, zip_together
 
+_TOGETHER: dict[str, Any] = {"zip": zip_together, "map": map_together}
 _MADE = OF_BUILTINS | {"reversed": backwards}
 
 
 def lazily(name: str, call: n.Call) -> n.Call:
     """``call`` of the built-in function ``name`` as one that makes an object that the compiler knows."""
-    cls = class_of(_MADE[name])
+    if spread(name, call) is not None:
+        *before, last = call.args
+        return n.Call(n.Ref(f"{name}_together", _TOGETHER[name]), (*before, last.value), call.kwargs)  # type: ignore[union-attr]
+    cls = class_of(until if name == "iter" else _MADE[name])
     return n.Call(n.Ref(cls.__name__, cls), call.args, call.kwargs)
+
+
+def spread(name: str, call: n.Call) -> n.Expr | None:
+    """What ``call`` spreads by a star, if that is all that it runs over: ``zip(*rows)``, ``map(f, *rows)``."""
+    own = call.args[1:] if name == "map" else call.args
+    return own[0].value if name in _TOGETHER and len(own) == 1 and type(own[0]) is n.Star else None
+
+
+def made_lazily(s: n.Assign, name: str, names: Names) -> list[n.Stmt]:
+    """``s``, which calls the built-in function ``name``, as statements that make such an object."""
+    call = s.value
+    assert type(call) is n.Call
+    if spread(name, call) is not None or not any(type(a) is n.Star for a in call.args):
+        return [replace(s, value=lazily(name, call))]
+    count = 1 if name == "map" else 0
+    rows = n.Name(names.new("iterables"))
+    made = replace(call, args=(*call.args[:count], n.Star(rows)))
+    return [n.Assign(rows.id, n.ListExpr(call.args[count:]), line=s.line), replace(s, value=lazily(name, made))]
+
+
+def taken_into_list(s: Any) -> n.Expr | None:
+    """What ``s`` puts into a list item by item, if it is a list that it changes: ``x += it``, or ``x[1:3] = it``."""
+    if type(s) is n.Assign:
+        return s.value.right if type(s.value) is n.Inplace and s.value.op == "+" else None
+    if type(s) is n.Store and type(s.target) is n.Index:
+        return s.value if type(s.target.index) is n.Slice else None
+    return s.value if type(s) is n.Update and s.op == "+" else None
+
+
+def is_function(kind: Kind | None) -> bool:
+    """Whether a value of this kind is a function, as far as is known."""
+    return isinstance(kind, (Known, Lifted, Method, Partial))
+
+
+def spreads_iterators(call: n.Call, kind: Callable[[Any, n.Expr], Kind | None]) -> bool:
+    """Whether iterators that are objects are among the arguments of ``call`` by a star, as in ``zip(*[it] * 2)``."""
+    kinds = [kind(None, a.value) for a in call.args if type(a) is n.Star]
+    items = [item_of(k) for k in kinds if isinstance(k, (Sequence, Tuple))]
+    return any(own_method(k, "__next__") is not None for k in items)
 
 
 def drawn_again(function: n.Function, sites: Mapping[int, Site], context: Any) -> dict[int, str]:
@@ -47,13 +91,6 @@ def drawn_again(function: n.Function, sites: Mapping[int, Site], context: Any) -
     if not made:
         return {}
     again = _used_again(function.body, made, sites, context)
-    for s in walk.statements(function.body):
-        if id(s) in again and _is_starred(s):
-            raise UnsupportedSyntaxError(
-                f"{made[id(s)]}(*…) under a name that is used again",
-                Place(function.filename, s.line, linecache.getline(function.filename, s.line)),
-                "make a list of it first: list(…)",
-            )
     return {key: made[key] for key in again}
 
 
@@ -72,7 +109,6 @@ def _used_again(body: list[n.Stmt], made: Mapping[int, str], sites: Mapping[int,
     uses = _Uses(targets, context, sites, made)
     read = {i for s in walk.statements(body) for i in walk.reads(s)}
     uses.idle = {id(s) for s in walk.statements(body) if type(s) is n.Assign and id(s) in made and s.target not in read}
-    uses.starred = {s.target for s in walk.statements(body) if id(s) in made and _is_starred(s)}  # type: ignore[attr-defined]
     uses.block(body, ())
     again: set[int] = set()
     for s, around in reversed(uses.bound):
@@ -95,7 +131,6 @@ class _Uses:
     ) -> None:  # fmt: skip
         self.names, self.context, self.sites, self.made = names, context, sites, made
         self.globals, self.seen = globals or {}, seen
-        self.starred: set[str] = set()  # those of which nothing is known but that they are lists when they are read
         self.number: Counter[str] = Counter()
         self.loops: dict[str, tuple[int, ...]] = {}  # around the last use of a name
         self.bound: list[tuple[n.Assign, tuple[int, ...]]] = []
@@ -135,16 +170,14 @@ class _Uses:
             return walk.names(e)
         if site is None or (site.how == "dynamic" and not _takes_all(e.func)):
             return [i for _, a in (*bound, (None, e.func)) if type(a) is not n.Star for i in walk.names(a)]
-        if site.how == "construct":
-            return [i for i in walk.names(e) if i not in self.starred]
-        if site.how not in ("inside", "lifted") or _is_own(site.callee):
+        if site.how not in ("inside", "lifted", "construct") or _is_own(site.callee):
             return ()
-        return [i for p, a in site.bound for i in walk.names(a) if type(a) is not n.Name or self.again(site, p)]
+        callee = init_of(site.callee) if site.how == "construct" else site.callee
+        return [i for p, a in site.bound for i in walk.names(a) if type(a) is not n.Name or self.again(callee, p)]
 
-    def again(self, site: Site, parameter: str) -> bool:
+    def again(self, callee: Any, parameter: str) -> bool:
         """Whether a callee may use its parameter again."""
-        callee = site.callee
-        if callee in self.seen or not isinstance(callee, (types.FunctionType, n.Closure)):
+        if callee in self.seen or not isinstance(callee, (types.FunctionType, n.Closure)) or is_generated(callee):
             return True
         form = callee.function if isinstance(callee, n.Closure) else self.context.form_of(callee)
         globals = getattr(callee, "__globals__", self.globals)
@@ -167,11 +200,6 @@ def _only_measures(s: n.Stmt) -> bool:
     """Whether ``s`` is the check behind a loop over a strict ``zip``, which draws nothing."""
     call = s.value if type(s) is n.Effect else None
     return type(call) is n.Call and type(call.func) is n.Ref and call.func.value is check_lengths
-
-
-def _is_starred(s: Any) -> bool:
-    """Whether an iterator is made by a call with stars, which makes a list of what it draws from."""
-    return any(type(a) is n.Star for a in s.value.args)
 
 
 def _is_own(fn: Any) -> bool:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.aliases import Aliases, aliases_of
-from thunkad.analysis.drawn_again import lazily
+from thunkad.analysis.drawn_again import lazily, spread
 from thunkad.analysis.generators import CONSUMERS, tries_around
 from thunkad.analysis.sites import Resolved, Site
+from thunkad.analysis.spans import starred_iterator
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import Known, Lifted, Method
+from thunkad.kinds.lattice import Known, Lifted, Method, is_hashable
 from thunkad.normal.guarded import changes, may_change, own_objects
 from thunkad.rules.python.builtins import apply_to_each, keep_where
 
@@ -38,19 +39,19 @@ def kept_iterators(found: Resolved, function: n.Function, context: Any) -> dict[
     out: dict[int, tuple[n.Assign, n.Call]] = {}
     for s in walk.statements(function.body):
         site = found.sites.get(id(s))
-        if type(s) is not n.Assign or type(s.value) is not n.Call or site is None or site.how not in ("rule", "inside"):
+        if type(s) is not n.Assign or type(s.value) is not n.Call or site is None:
             continue
-        name = _name(site)
-        if name is not None and type(s.value.func) is n.Global:
-            aliases = aliases_of(found)
-            acting = site.callee in _CALLING or bool(site.kwargs)
-            if id(s) in aliases.disturbed or (acting and _acts_late(found, aliases, s, site, context)):
-                out[id(s)] = s, lazily(name, s.value)
+        name = starred_iterator(site)
+        if name is None and site.how in ("rule", "inside") and is_hashable(site.callee):
+            name = _NAMES.get(site.callee)
+        starred = any(type(a) is n.Star for a in s.value.args)
+        if name is None or type(s.value.func) is not n.Global or (starred and spread(name, s.value) is None):
+            continue
+        aliases = aliases_of(found)
+        acting = name in ("map", "filter") or (name == "zip" and bool(site.kwargs))
+        if id(s) in aliases.disturbed or (acting and _acts_late(found, aliases, s, site, context)):
+            out[id(s)] = s, lazily(name, s.value)
     return out
-
-
-def _name(site: Site) -> str | None:
-    return _NAMES.get(site.callee) if isinstance(site.callee, (type, types.FunctionType)) else None
 
 
 def _acts_late(found: Resolved, aliases: Aliases, s: n.Assign, site: Site, context: Any) -> bool:
@@ -58,13 +59,18 @@ def _acts_late(found: Resolved, aliases: Aliases, s: n.Assign, site: Site, conte
     body = found.function.body
     uses = [x for x in walk.statements(body) if s.target in walk.reads(x)]
     if any(tries_around(body, x) != tries_around(body, s) for x in uses):  # what they raise is caught somewhere else
-        if site.callee not in _CALLING or not raises_nothing(found, site.args[0], context):
+        if not _calls(site) or not raises_nothing(found, site.args[0], context):
             return True
     if _are_at_once(found, body, s, uses):
         return False
-    if site.callee not in _CALLING:  # one that is strict raises at its end
-        return site.callee is zip and any(type(x) is not n.For or x.stop is not None for x in uses)
+    if not _calls(site):  # one that is strict raises at its end
+        return bool(site.kwargs) and any(type(x) is not n.For or x.stop is not None for x in uses)
     return bool(aliases.written_by.get(id(s))) or acts(found, site.args[0], context)
+
+
+def _calls(site: Site) -> bool:
+    """Whether an iterator calls a function, its first argument."""
+    return starred_iterator(site) in ("map", "filter") or (site.how == "inside" and site.callee in _CALLING)
 
 
 def _are_at_once(found: Resolved, body: list[n.Stmt], s: n.Stmt, uses: list[n.Stmt]) -> bool:

@@ -23,7 +23,15 @@ from typing import Any
 import numpy as np
 
 from thunkad.analysis.constructors import makes_empty
-from thunkad.analysis.drawn_again import drawn_again, goes_on, lazily
+from thunkad.analysis.drawn_again import (
+    drawn_again,
+    goes_on,
+    is_function,
+    lazily,
+    made_lazily,
+    spreads_iterators,
+    taken_into_list,
+)
 from thunkad.analysis.hidden import TAKEN
 from thunkad.analysis.plain_iterators import plain_iterator
 from thunkad.analysis.sites import Context, Site
@@ -121,15 +129,17 @@ class _Writer:
                     return self.loop(s, s.iter.args[0], of_parts[0], (*s.iter.args[1:], n.Const(0))[0])
                 strictly = name == "zip" and s.stop is not None and s.iter.kwargs  # one that is left is not at its end
                 drawn = not starred and name in OF_BUILTINS and any(map(self.may_iterate, s.iter.args))
-                if strictly or drawn:
-                    listed = not (strictly or self.suspends) and s.site is None
+                spread = name in OF_BUILTINS and spreads_iterators(s.iter, self.kind)
+                if strictly or spread or drawn:
+                    listed = not (strictly or spread or self.suspends) and s.site is None
                     if listed and not goes_on(self.function, s.iter, self.kind):
                         own = [x for x in s.iter.args if self.may_iterate(x) or self.may_list(x)]
                         *lists, loop = self.listing(s, own, place="iter")
                         return [*lists, walk.map_blocks(loop, self.block)]
-                    made = n.Assign(self.names.temporary(), lazily(name, s.iter), line=s.line)
+                    made = n.Name(self.names.temporary())
+                    making = made_lazily(n.Assign(made.id, s.iter, line=s.line), name, self.names)
                     self.found = True
-                    return [made, n.For(s.target, n.Name(made.target), self.block(s.body), s.stop, **where)]
+                    return [*making, n.For(s.target, made, self.block(s.body), s.stop, **where)]
                 if name == "reversed" and any(m is not None for m in of_parts):
                     raise UnsupportedSyntaxError(
                         f"{name} of an object with an __iter__ of its own is not differentiated",
@@ -142,7 +152,7 @@ class _Writer:
             return self.listing(s, [taken_in])
         if id(s) in self.again and self.is_builtin(s.value.func):
             self.found = True
-            return [replace(s, value=lazily(self.again[id(s)], s.value))]
+            return made_lazily(s, self.again[id(s)], self.names)
         if t is n.Assign and type(s.value) is n.Call and (manager := self.managed(s)) is not None:
             self.found = True
             return [manager]
@@ -242,10 +252,14 @@ class _Writer:
         found: list[n.Expr] = [a.value for a in walk.children(e) if type(a) is n.Star]
         if type(e) is n.Call and e.args:
             name = e.func.id if type(e.func) is n.Global and self.is_builtin(e.func) else ""
-            drawing = self.suspends or (name in OF_BUILTINS and goes_on(self.function, e, self.kind))
-            if name in OF_BUILTINS and drawing and not found and any(map(self.may_iterate, e.args)):
+            if name == "iter" and len(e.args) == 2 and is_function(self.kind(s, e.args[0])):
                 self.found = True
-                return [n.Assign(s.target, lazily(name, e), line=s.line, site=s.site)]
+                return [replace(s, value=lazily("iter", e))]
+            drawing = self.suspends or (name in OF_BUILTINS and goes_on(self.function, e, self.kind))
+            drawing = drawing and not found and any(map(self.may_iterate, e.args))
+            if name in OF_BUILTINS and (drawing or spreads_iterators(e, self.kind)):
+                self.found = True
+                return made_lazily(s, name, self.names)
             if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name in TAKING):
                 found += [x for x in e.args if self.may_list(x) or self.may_iterate(x)]
             callee = getattr(self.sites.get(id(s)), "callee", None)
@@ -480,15 +494,6 @@ class _Writer:
         out.append(n.Assign(item.id, first, line=s.line))
         out.append(n.While(test, more, body, s.stop, line=s.line))
         return out
-
-
-def taken_into_list(s: Any) -> n.Expr | None:
-    """What ``s`` puts into a list item by item, if it is a list that it changes: ``x += it``, or ``x[1:3] = it``."""
-    if type(s) is n.Assign:
-        return s.value.right if type(s.value) is n.Inplace and s.value.op == "+" else None
-    if type(s) is n.Store and type(s.target) is n.Index:
-        return s.value if type(s.target.index) is n.Slice else None
-    return s.value if type(s) is n.Update and s.op == "+" else None
 
 
 def _ends(p: Any) -> tuple[n.Expr, ...]:

@@ -19,6 +19,7 @@ from thunkad.rules.python.builtins import apply_to_each, keep_where
 
 #: Iterators that read as they go on.
 LIVE = (enumerate, zip, reversed, map, filter, iter, dict.items, dict.values, dict.keys)
+_BUILT_IN = ("enumerate", "zip", "reversed", "map", "filter")
 #: Read-only views that show one element at several places.
 REPEATING = (np.broadcast_to, np.broadcast_arrays, np.lib.stride_tricks.sliding_window_view)
 
@@ -98,8 +99,18 @@ def is_one_of(site: Site | None, functions: tuple[Any, ...]) -> bool:
     return site is not None and site.how == "rule" and any(site.callee is f for f in functions)
 
 
+def starred_iterator(site: Site | None) -> str | None:
+    """The name of the built-in function that makes an iterator, if it is called with stars."""
+    if site is None or site.how != "dynamic" or type(site.callee) is not n.Global:
+        return None
+    name = site.callee.id
+    return name if name in _BUILT_IN and any(type(a) is n.Star for a in site.args) else None
+
+
 def goes_on_reading(site: Site | None) -> bool:
     """Whether a call makes an iterator that reads as it goes on, and that may be a list."""
+    if starred_iterator(site) is not None:
+        return True
     if site is None or site.how != "inside":
         return is_one_of(site, LIVE)
     return site.callee in (apply_to_each, keep_where) or inspect.isgeneratorfunction(site.callee)

@@ -23,6 +23,34 @@ def zipped(*iterables: Any, strict: Any = False) -> Any:
         yield tuple(items)
 
 
+def zip_together(iterables: Any, strict: Any = False) -> Any:
+    """``zip(*iterables, strict=strict)``"""
+    return zipped_together([iter(x) for x in iterables], strict)
+
+
+def zipped_together(its: Any, strict: Any) -> Any:
+    while its:
+        items = []
+        for k in range(len(its)):
+            item = drawn(its[k])
+            if item is EXHAUSTED:
+                if strict:
+                    check_ends(its, k)
+                return
+            items.append(item)
+        yield tuple(items)
+
+
+def map_together(function: Any, iterables: Any) -> Any:
+    """``map(function, *iterables)``"""
+    return mapped_together(function, zip_together(iterables))
+
+
+def mapped_together(function: Any, rows: Any) -> Any:
+    for items in rows:
+        yield function(*items)
+
+
 def check_ends(its: list[Any], k: int) -> None:
     """For ``zip(strict=True)``: raise unless all end; the one of number ``k`` is the first that has."""
     if k > 0:
@@ -80,6 +108,15 @@ def backwards(sequence: Any) -> Any:
     while k > 0:
         k = k - 1
         yield sequence[k]
+
+
+def until(function: Any, sentinel: Any) -> Any:
+    """``iter(function, sentinel)``"""
+    while True:
+        item = function()
+        if item is sentinel or item == sentinel:
+            return
+        yield item
 
 
 # ---------------------------------------------------------------- itertools
