@@ -33,6 +33,7 @@ from thunkad.analysis.drawn_again import (
     taken_into_list,
 )
 from thunkad.analysis.hidden import TAKEN
+from thunkad.analysis.item_keys import ends, key_of
 from thunkad.analysis.plain_iterators import plain_iterator
 from thunkad.analysis.sites import Context, Site
 from thunkad.analysis.special import Access, attribute_access, own_method
@@ -310,7 +311,7 @@ class _Writer:
 
     def by_class(self, s: Any, e: n.Index) -> list[n.Stmt]:
         """``s`` twice: by the methods of the class of what ``e`` is an item of, and on memory."""
-        key, out = self.key(s, e)
+        key, out = key_of(e, s.line, self.names)
         x, line = e.value, s.line
         by_methods: list[n.Stmt]
         if type(s) is n.Assign:
@@ -387,7 +388,7 @@ class _Writer:
         self.found = True
         if type(s) is n.Assign and kind.cls in (*GRIDS, *JOINERS):
             return self.spans(s, e, parts, kind.cls)
-        key, out = self.key(s, e)
+        key, out = key_of(e, s.line, self.names)
         return [*out, made(key)]
 
     def spans(self, s: n.Assign, e: n.Index, parts: tuple[n.Expr, ...], cls: type) -> list[n.Stmt]:
@@ -395,14 +396,14 @@ class _Writer:
         if cls in GRIDS:
             if not all(type(p) is n.Slice for p in parts):
                 return [s]
-            ends = tuple(end for p in parts for end in _ends(p))
+            ends = tuple(end for p in parts for end in ends(p))
             return self.spanned(s, e.value, type(e.index) is not n.TupleExpr, ends, s.target)
         out: list[n.Stmt] = []
         items: list[n.Expr] = []
         for p in parts:
             items.append(n.Name(self.names.new("span")) if type(p) is n.Slice else p)
             if type(p) is n.Slice:
-                out += self.spanned(s, n.Ref("r_", np.r_), True, _ends(p), items[-1].id)  # type: ignore[union-attr]
+                out += self.spanned(s, n.Ref("r_", np.r_), True, ends(p), items[-1].id)  # type: ignore[union-attr]
         key = n.Name(self.names.new("key"))
         out.append(n.Assign(key.id, n.TupleExpr(tuple(items)), line=s.line))
         return [*out, replace(s, value=n.Index(e.value, key))]
@@ -413,22 +414,6 @@ class _Writer:
         bounds = n.Name(self.names.new("bounds"))
         call = n.Call(n.Ref("spanned", spanned), (brackets, n.Const(single), bounds))
         return [n.Assign(bounds.id, n.TupleExpr(ends), line=s.line), n.Assign(target, call, line=s.line, site=s.site)]
-
-    def key(self, s: Any, e: n.Index) -> tuple[n.Expr, list[n.Stmt]]:
-        """The index of ``e`` as an operand, and the statements that make it."""
-        parts = e.index.items if type(e.index) is n.TupleExpr else (e.index,)
-        out: list[n.Stmt] = []
-        keys: list[n.Expr] = []
-        for p in parts:
-            keys.append(p if type(p) is not n.Slice else n.Name(self.names.new("part")))
-            if type(p) is n.Slice:
-                made_slice = n.Call(n.Ref("slice", slice), _ends(p))
-                out.append(n.Assign(keys[-1].id, made_slice, line=s.line))  # type: ignore[union-attr]
-        key = keys[0]
-        if type(e.index) is n.TupleExpr:
-            key = n.Name(self.names.new("key"))
-            out.append(n.Assign(key.id, n.TupleExpr(tuple(keys)), line=s.line))
-        return key, out
 
     def loop(self, s: n.For, over: n.Expr, method: Any, start: n.Expr | None) -> list[n.Stmt]:
         """``start``: where ``enumerate`` begins to count, None if the loop is over the object itself."""
@@ -494,8 +479,3 @@ class _Writer:
         out.append(n.Assign(item.id, first, line=s.line))
         out.append(n.While(test, more, body, s.stop, line=s.line))
         return out
-
-
-def _ends(p: Any) -> tuple[n.Expr, ...]:
-    """The bounds of a slice."""
-    return tuple(n.Const(None) if x is None else x for x in (p.lower, p.upper, p.step))
