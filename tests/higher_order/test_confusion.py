@@ -5,6 +5,7 @@ All functions are polynomials, so what each should give is known exactly.
 
 from __future__ import annotations
 
+import math
 import itertools
 import linecache
 from typing import Any
@@ -118,3 +119,18 @@ def test_three(outer: str, middle: str, inner: str) -> None:
     e = wanted(middle, e, 1, X + ONE) * X
     text = THREE.format(inner=taken(inner, "h", "y * x"), middle=taken(middle, "g", "x + 1"))
     check(text, outer, e)
+
+
+def test_a_derivative_of_what_a_function_of_functions_makes() -> None:
+    def moved_twice(x):
+        def moved(h):
+            return lambda y: h(y + x)
+
+        def slope(f):
+            return ad.derivative(f)
+
+        return slope(lambda t: (lambda g: g(lambda z: z**3)(t))(moved))(1.0)
+
+    assert math.isclose(ad.grad(moved_twice)(2.0), 18.0)  # 3 (x + 1)² inside
+    assert math.isclose(ad.derivative(moved_twice, 2)(2.0), 6.0)
+    assert math.isclose(ad.jvp(moved_twice, (2.0,), (1.0,))[1], 18.0)

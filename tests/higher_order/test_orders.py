@@ -210,3 +210,12 @@ def test_the_second_derivative_is_one_straight_function() -> None:
     assert "np.sin(x)" in text
     assert "np.cos" not in text  # neither the value nor the gradient is computed
     assert len(text.splitlines()) <= 8
+
+
+def test_a_sum_of_a_list_that_grows() -> None:
+    def grown(x):
+        parts = [x**3]
+        parts.append(x * x)
+        return sum(parts) * x**3
+
+    assert math.isclose(ad.derivative(grown, 4)(0.8), 360 * 0.8**2 + 120 * 0.8)

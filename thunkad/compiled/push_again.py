@@ -35,9 +35,10 @@ from thunkad.compiled.own_classes import attribute_call, operator_methods, push_
 from thunkad.compiled.refusals import changes_argument
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import no_frule
+from thunkad.forward.template import forward_template
 from thunkad.kinds.lattice import is_hashable, may_have_tangent
 from thunkad.normal.suspended_class import class_of
-from thunkad.rules.entry import FRULE
+from thunkad.rules.entry import FRULE, Entry
 from thunkad.runtime.chosen import bound_choice, built_in_owner
 from thunkad.runtime.dot_changes import set_field
 from thunkad.runtime.dots import field_dot
@@ -108,7 +109,7 @@ class PushAgain:
             on_bundles = getattr(decision.entry.function, "on_bundles", None)
             if on_bundles is not None:
                 return on_bundles(self, args, kwargs)  # type: ignore[no-any-return]
-            return self.by_rule(fn, args, kwargs)
+            return self.by_rule(decision.entry, fn, args, kwargs)
         if how == "constant":
             return constant(f(*given, **named), fn)
         if how == "alternative":
@@ -165,14 +166,17 @@ class PushAgain:
     def method(self, function: Any, owner: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         return self.whole(constant(function, owner), (owner, *args), kwargs)
 
-    def by_rule(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
+    def by_rule(self, rule: Entry, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         """A function with a rule: generated code that only calls it."""
         nested = self.world.derivatives
         bound = nested.binder.bind(fn[0], values(args), named_values(kwargs))
         given = self.world.forwarding.pulled_again.nested.bundles_of(fn, bound, args, kwargs)
         named = named_values(kwargs)
+        target, owner = bound.target, bound.owner
+        if target is fn[0] and forward_template(rule) is not None:  # a forward rule alone, which is pasted
+            target, owner = self.world.own_function(target), None
         return self.world.forwarding.pulled_again.bundles.run(  # type: ignore[no-any-return]
-            bound.target, bound.owner, given, lambda *_: fn[0](*values(args), **named)
+            target, owner, given, lambda *_: fn[0](*values(args), **named)
         )
 
     def attribute(self, fn: Bundle, args: Args) -> Bundle:

@@ -8,6 +8,7 @@ is called on bundles (see :mod:`thunkad.compiled.bundles`).
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 from thunkad.compiled import push_updates, updates_redone
@@ -17,7 +18,15 @@ from thunkad.compiled.pull_again import Handed
 from thunkad.compiled.push import Push
 from thunkad.compiled.shared import NotingPull
 from thunkad.runtime.cotangents import entry
-from thunkad.tangents import ZERO
+from thunkad.tangents import ZERO, AbstractZero, unthunk
+
+#: The code of what ``Pull.call`` and ``Pull.packed`` return.
+_PULLBACKS = {
+    code
+    for made_by in (Pull.call, Pull.packed)
+    for code in made_by.__code__.co_consts
+    if isinstance(code, types.CodeType) and code.co_name == "pullback"
+}
 
 
 class Redone:
@@ -35,13 +44,17 @@ class Redone:
 
     def knows(self, fn: Any) -> bool:
         """Whether ``fn`` is a part of the run-time dispatch."""
+        if isinstance(fn, types.FunctionType):
+            return fn.__code__ in _PULLBACKS
         return isinstance(fn, Handed) or (isinstance(fn, types.MethodType) and isinstance(fn.__self__, (Pull, Push)))
 
     def run(self, fn: Bundle, args: Args, kwargs: Kwargs) -> Bundle:
         """The same on bundles of any order."""
         f, forwarding = fn[0], self.world.forwarding
         if isinstance(f, Handed):
-            return f.run(*args)
+            return f.run(*args) if len(args) > 1 else where_it_moves(fn, f.run, *args)
+        if isinstance(f, types.FunctionType):  # of a call in which nothing moved
+            return where_it_moves(fn, lambda bars: (f(bars[0]),), *args)
         where, what = f.__func__.__qualname__.split(".")
         if where in ("Push", "SharedPush"):
             if what == "call":
@@ -88,6 +101,23 @@ class Redone:
         if f.__func__.__name__ == "packed":
             return again.packed(pull, *args)  # type: ignore[no-any-return]
         return again.call(pull, args[0], args[1][0], args[2:], kwargs)  # type: ignore[no-any-return]
+
+
+def where_it_moves(fn: Bundle, run: Callable[[Bundle], Bundle], bars: Bundle) -> Bundle:
+    """A pullback on a bundle of cotangents: it is linear, so a direction in which it does not move goes through it."""
+    directions = [2**k for k in range(len(fn).bit_length() - 1)]
+    still = [d for d in directions if isinstance(fn[d], AbstractZero)]
+    if not still:
+        return run(bars)
+    out: list[Any] = [ZERO] * len(fn)
+    aside = [p for p in range(len(fn)) if not p & sum(still)]
+    for base in (p for p in range(len(fn)) if not p & ~sum(still)):
+        places = [base | p for p in aside]
+        given = tuple(unthunk(bars[p]) for p in places)
+        if base == 0 or not all(isinstance(b, AbstractZero) for b in given):
+            for p, found in zip(places, run(given)):
+                out[p] = found
+    return tuple(out)
 
 
 def layer(fn: Bundle, fn_dot: Bundle, dots: Bundle, named_dots: Bundle, *given: Bundle, kwargs: Kwargs) -> Any:

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from thunkad.lifetimes import written
 from thunkad.rules.library import frule
 from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.cotangents import add, entry
@@ -43,17 +44,14 @@ def _register(helper: Callable[..., Any], other: int | None) -> None:
 
 def jointly_linear(helper: Callable[..., Any], *params: str) -> None:
     """Register the forward rule of a helper: linear in these parameters taken together, constant in all others."""
-    own = inspect.signature(helper)
-
-    @frule(helper)
-    def _(*args: Any, **kwargs: Any) -> Any:
-        dots = {p: kwargs.pop(f"{p}_dot") for p in params}
-        bound = own.bind(*args, **kwargs)
-        value = helper(*bound.args, **bound.kwargs)
-        if all(map(is_zero, dots.values())):
-            return value, next(iter(dots.values()))
-        bound.arguments.update(dots)
-        return value, helper(*bound.args, **bound.kwargs)
-
-    keyword_only = [inspect.Parameter(f"{p}_dot", inspect.Parameter.KEYWORD_ONLY) for p in params]
-    _.__signature__ = own.replace(parameters=[*own.parameters.values(), *keyword_only])  # type: ignore[attr-defined]
+    names = list(inspect.signature(helper).parameters)
+    dots = [f"{p}_dot" for p in params]
+    moved = [f"{p}_dot" if p in params else p for p in names]
+    text = (
+        f"def moved({', '.join(names)}, *, {', '.join(dots)}):\n"
+        f"    if {' and '.join(f'is_zero({dot})' for dot in dots)}:\n"
+        f"        return helper({', '.join(names)}), {dots[0]}\n"
+        f"    return helper({', '.join(names)}), helper({', '.join(moved)})\n"
+    )
+    namespace = {"helper": helper, "is_zero": is_zero, "__name__": __name__}
+    frule(helper)(written(text, "moved", namespace, f"forward rule of {helper.__name__}"))
