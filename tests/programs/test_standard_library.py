@@ -32,6 +32,12 @@ def f(x):
     spread = stdev(v) * statistics.pstdev(v) + statistics.variance(v, m)
     means = statistics.fmean(v) * statistics.geometric_mean(v) * statistics.harmonic_mean(v, weights=[x[0], 1.0, 2.0])
     return sum(((a - m) / spread) ** 3 for a in v) + means + p * statistics.mean(a * m for a in x)
+=== places_in_a_sorted_list | x = A
+import bisect
+def f(x):
+    xs = sorted(x)
+    k = bisect.bisect(xs, x[0] * 0.9) + bisect.bisect_left(xs, float(x[2]))
+    return k * xs[1] * x[0]
 === heaps | x = A
 import heapq
 def f(x):

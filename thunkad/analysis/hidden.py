@@ -22,6 +22,11 @@ _ITEMS = ("__iter__", "__getitem__", "__len__")
 _TEXTS = ("__format__", "__str__", "__repr__")
 _NUMBERS = ("__index__", "__int__", "__float__", "__complex__", "__array__")
 _UNSEEN = (*_TESTS, *_COMPARISONS, *_ITEMS, *_TEXTS, *_NUMBERS, "__hash__", "__contains__")
+#: What built-in functions run of the items of a list that was made for them.
+_OF_ITEMS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("list", "tuple", "len", "reversed", "enumerate", "zip"), ()),
+    **dict.fromkeys(("sorted", "max", "min"), _COMPARISONS),
+}
 #: Functions and methods that hand on what they are given, and look at its class at most.
 _HARMLESS = frozenset(
     "isinstance issubclass id type callable hasattr getattr setattr delattr append insert extend iter next super "
@@ -66,7 +71,7 @@ def _is_generated(method: Any) -> bool:
 
 def _changes(resolved: Resolved, method: Any, kind: Kind) -> bool:
     kinds = (kind, *(UNKNOWN,) * (method.__code__.co_argcount - 1))
-    return bool(resolved.mutated_params(Site("inside", method, kinds=kinds)))
+    return bool(resolved.mutated_params(Site("inside", method, kinds=kinds), changed=True))
 
 
 def _instances(kind: Kind) -> Iterator[Instance]:
@@ -114,7 +119,10 @@ def _asked(resolved: Resolved, s: Any) -> Iterator[tuple[n.Expr, tuple[str, ...]
             yield e.right, _TEXTS
         elif type(e) is n.Call and _name(e.func) not in _HARMLESS:
             values = (*e.args, *(v for _, v in e.kwargs), *((e.func.value,) if type(e.func) is n.Attr else ()))
-            yield from ((v.value if type(v) is n.Star else v, _UNSEEN) for v in values)
+            of_items = _OF_ITEMS.get(_name(e.func), _UNSEEN) if s.site == TAKEN else _UNSEEN
+            for v in (v.value if type(v) is n.Star else v for v in values):
+                held = isinstance(resolved.kind(v), (Tuple, Sequence, Mapping))
+                yield v, of_items if held else _UNSEEN
 
 
 def _name(func: n.Expr) -> str:

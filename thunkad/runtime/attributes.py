@@ -46,6 +46,14 @@ def is_code(found: Any) -> bool:
     return isinstance(found, (property, functools.cached_property)) or is_descriptor(found)
 
 
+def gone_through(x: Any) -> UnsupportedSyntaxError:
+    """The error for an object whose items are taken by code that can't be looked into."""
+    return UnsupportedSyntaxError(
+        f"going through an object of the class {type(x).__qualname__}, which is no list, tuple or dict,",
+        hint="give the class an __iter__ that is a Python function, or go through the list that it holds",
+    )
+
+
 def check_read(x: Any, name: str) -> None:
     """Refuse to follow ``x.name`` as a part of ``x`` where reading it runs code."""
     if isinstance(x, super):

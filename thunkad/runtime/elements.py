@@ -14,13 +14,14 @@ import numpy as np
 
 from thunkad.errors import NotImplementedDerivativeError
 from thunkad.runtime.arrays import is_zero, shape_only, stretch, unbroadcast, zeros
+from thunkad.runtime.attributes import gone_through
 from thunkad.runtime.complex import in_field_of
 from thunkad.runtime.containers import LISTS, SEQUENCES, SETS, DefaultDots
 from thunkad.runtime.cotangents import add, entry, like
 from thunkad.runtime.ducks import is_duck
 from thunkad.runtime.key_bars import dict_bar_of, key_bars
 from thunkad.runtime.sets import dots_of_keys, dots_of_set, elements_of
-from thunkad.tangents import NO_TANGENT, ZERO
+from thunkad.tangents import NO_TANGENT, ZERO, Tangent
 
 _NUMBERS = (float, int, complex, np.number)
 
@@ -46,6 +47,8 @@ def elements_dot(x_dot: Any, x: Any, drawn: Sequence[Any] = ()) -> list[Any]:
         return dots_of_keys(x)
     if isinstance(x, SETS):
         return dots_of_set(x_dot, x)
+    if isinstance(x_dot, Tangent):
+        raise gone_through(x)
     return list(x_dot)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.array_shadows import ArrayShadows
 from thunkad.runtime.arrays import unbroadcast
-from thunkad.runtime.attributes import Holding, check_items, check_read, check_write
+from thunkad.runtime.attributes import Holding, check_items, check_read, check_write, gone_through
 from thunkad.runtime.chosen import METHODS, is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, SetAsItWas, remade
 from thunkad.runtime.cotangents import add, entry
@@ -119,6 +119,8 @@ class Shadows(ArrayShadows):
         elif isinstance(x_bar, Tangent):
             for name in x_bar:
                 self.add_entry(x, name, getattr(x, name, None), x_bar[name])
+        elif isinstance(x_bar, (list, tuple)):
+            raise gone_through(x)
         else:
             raise CotangentError(f"a cotangent of a {type(x).__name__} is of type {type(x_bar).__name__}")
 

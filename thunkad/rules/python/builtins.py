@@ -6,6 +6,7 @@ again in reverse order.  ``abs`` is in :data:`thunkad.rules.python.operators.OPE
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import collections
 import functools
@@ -76,6 +77,7 @@ _DISCRETE = (
 non_differentiable(*(getattr(builtins, name) for name in _DISCRETE.split() if hasattr(builtins, name)))
 linear(shaped_like, sum_bar, sum_start_bar, extremum_bars, elements_bar, enumerate_bar, zip_bars, sorted_bar, dict_bar)
 linear(last_bar, last_of)
+non_differentiable(bisect.bisect_left, bisect.bisect_right)
 non_differentiable(float.is_integer, float.hex, int.bit_length, int.bit_count, int.to_bytes)
 
 
