@@ -87,6 +87,9 @@ class Attempts:
     analysis_of: Any
     drawing: Any
     _analysed: Any
+    members: Any
+    late_now: Any
+    dispatch: Any
     spelled: Any
 
     def attempted_pair(self, site: Site, demand: tuple[str, ...], sharing: Sharing, owner: Any) -> tuple[n.Ref, n.Ref]:
@@ -117,6 +120,12 @@ class Attempts:
             form = normal_form(target, True, careful, self.spelled(target))
         self.cut_late(target, self.analysis_of(form, owner, (UNKNOWN, *kinds)))
         return form
+
+    def updater(self, name: str) -> n.Ref:
+        """In-place operators on what is known only at run time: ``update``, ``update_entry``, ``update_attribute``."""
+        if self.members != frozenset():
+            self.late_now()  # they may be methods, which may raise half-way
+        return n.Ref(name, getattr(self.dispatch, name))
 
     def cut_apart(self, filename: str, line: int) -> None:
         """Note that a step in this line, in a ``try``, raises an exception that has to be followed."""

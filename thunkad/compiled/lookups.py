@@ -23,6 +23,7 @@ from thunkad.rules.load import load_library
 from thunkad.rules.resolve import MISSING, Decision, exact
 from thunkad.rules.table import Snapshot
 from thunkad.rules.template import reads_of, template_of
+from thunkad.runtime.half_done import whole
 
 
 def _mark(value: Any) -> Any:
@@ -186,7 +187,7 @@ class Lookups:
         before = getattr(running, "late", None)
         running.late = late
         try:
-            return call(*values)
+            return whole(call, values)
         finally:
             running.late = before
 

@@ -64,6 +64,10 @@ class SharedPull(Pull):
 
         return value, pullback
 
+    def taking_note(self, raised: list[Any]) -> NotingPull:
+        """The same for one call that may raise once it has changed something, into ``raised``."""
+        return NotingPull(self.world, raised)
+
     def noting(self, raised: list[Any], fn: Any, wrt: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> Any:
         """``call`` inside a ``try``: what a callee raises that has changed something by then is put into ``raised``."""
         return NotingPull(self.world, raised).call(fn, wrt, *args, **kwargs)

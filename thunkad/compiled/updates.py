@@ -21,6 +21,7 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime import changes
 from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import add, index_add, like
+from thunkad.runtime.half_done import note_half_done
 from thunkad.runtime.sets import check_elements
 from thunkad.runtime.shadows import VALUES, keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, unthunk
@@ -239,7 +240,11 @@ def change(pull: Any, x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str
 
 def _called(pull: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """A method of the user's that may change what it is given; ``undo(shadows, bar)`` gives the cotangents of that."""
-    value, back = pull.world.late_now().dispatch_shared.whole(method, args, kwargs)
+    raised: list[BaseException] = []
+    value, back = pull.world.late_now().dispatch_shared.taking_note(raised).whole(method, args, kwargs)
+    for error in raised:
+        note_half_done(method.__qualname__, error)
+        raise error
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
         _, bars, named = run(shadows, back, shadows.number_part(value, bar))

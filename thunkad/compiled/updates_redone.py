@@ -22,6 +22,7 @@ from thunkad.runtime.containers import LISTS
 from thunkad.runtime.cotangents import entry, index_add
 from thunkad.runtime.dot_changes import set_entry, set_field
 from thunkad.runtime.dots import entry_dot, field_dot
+from thunkad.runtime.half_done import note_half_done
 from thunkad.runtime.shadows import keep, take_stored, unless_cut
 from thunkad.tangents import ZERO, AbstractZero, Tangent, unthunk
 
@@ -165,7 +166,12 @@ def change(again: PullAgain, x: Bundle, name: str, args: Args, kwargs: Kwargs) -
 
 def called(again: PullAgain, method: Any, args: Args, kwargs: Kwargs) -> tuple[Bundle, Any]:
     """A method of the user's that may change what it is given, and what undoes that."""
-    found, back = again.whole(again.world.dispatch_shared, constant(method, args[0]), args, kwargs)
+    raised: list[BaseException] = []
+    shared = again.world.dispatch_shared.taking_note(raised)
+    found, back = again.whole(shared, constant(method, args[0]), args, kwargs)
+    for error in raised:
+        note_half_done(method.__qualname__, error)
+        raise error
 
     def run(shadows: Bundle, bars: Bundle) -> list[Any]:
         parts = back(tuple(s.number_part(found[0], bar) for s, bar in zip(shadows, bars)), shadows)

@@ -442,10 +442,6 @@ class World(Attempts, Passing, Lookups):
             return n.Ref("pull_noting", dispatch.noting) if in_try else n.Ref("pull_shared", dispatch.call)
         return n.Ref("pull_kept", self.dispatch_kept.call) if kept else n.Ref("pull", self.dispatch.call)
 
-    def updater(self, name: str) -> n.Ref:
-        """In-place operators on what is known only at run time: ``update``, ``update_entry``, ``update_attribute``."""
-        return n.Ref(name, getattr(self.dispatch, name))
-
     def pull_packed(self, kept: bool = False, shared: bool = False, in_try: bool = False) -> n.Ref:
         self.late_now()
         if shared:

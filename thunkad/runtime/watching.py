@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import ArgumentError, UnsupportedSyntaxError
+from thunkad.errors import ArgumentError, ThunkadError, UnsupportedSyntaxError
 from thunkad.runtime.allocations import allocation_of
+from thunkad.runtime.half_done import note_half_done
 from thunkad.runtime.held import held
 from thunkad.runtime.parts import ATOMS, parts_of, within
 
@@ -153,7 +154,14 @@ def unchanged(names: Any, given: dict[str, Any], call: Callable[[], Any], refuse
     if not names:
         return call()
     watch = Watch({p: given[p] for p in names if p in given})
-    found = call()
+    try:
+        found = call()
+    except ThunkadError:
+        raise
+    except BaseException as error:
+        if watch.changed() is not None:
+            note_half_done("an operator or attribute", error)
+        raise
     changed = watch.changed()
     if changed is not None:
         raise refuse(changed)
