@@ -39,14 +39,14 @@ def test_every_function_has_a_sample():
 
 #: What is tested by programs, for it writes, takes functions or is there for containers only; and what NumPy warns of.
 WITHOUT = {
-    "functools.update_wrapper", "contextlib.contextmanager", "_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "np.vectorize", "set", "frozenset",
+    "functools.update_wrapper", "dict.fromkeys", "dict.keys", "SuperLU.solve", "contextlib.contextmanager", "_operator.setitem", "_operator.delitem", "_operator.or_", "iter", "np.row_stack", "np.vectorize", "set", "frozenset",
            "functools.cache", "functools.lru_cache",
            *(f"{owner}.{name}" for owner in ("set", "frozenset")
              for name in ("union", "intersection", "difference", "symmetric_difference", "copy")),
            "chain.from_iterable"}
 #: The same of whole modules: operators of lists and arrays (test_ufuncs_of_lists.py), iterators (test_kept_generators.py),
-#: containers and copies (tests/programs); integrals (tests/rules/scipy/test_integration.py).
-BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "copy", "scipy.integrate")
+#: containers and copies (tests/programs); what tests/rules/scipy holds.
+BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "copy", "scipy.integrate", "scipy.sparse")
 
 
 @functools.cache

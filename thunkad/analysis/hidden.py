@@ -12,6 +12,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.special import own_method
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import UNKNOWN, Instance, Kind, Mapping, Sequence, Tuple, item_of, value_of
+from thunkad.source.origin import is_foreign
 
 #: The site of a statement whose operands are lists by now.
 TAKEN = "taken"
@@ -55,7 +56,7 @@ def _changing(resolved: Resolved) -> dict[tuple[type, str], str]:
         found: dict[tuple[type, str], str] = {}
         kinds = {cls: kind for k in resolved.kinds.values() for kind in _instances(k) for cls in (kind.cls,)}
         for cls, kind in kinds.items() if resolved.mutated_params is not None else ():
-            for name in _UNSEEN:
+            for name in _UNSEEN if not is_foreign(cls) else ():
                 method = own_method(kind, name)
                 if method is not None and not _is_generated(method) and _changes(resolved, method, kind):
                     found[cls, name] = method.__qualname__

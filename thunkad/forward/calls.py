@@ -26,13 +26,13 @@ from thunkad.forward.template import (
     is_zero,
     without_dots,
 )
+from thunkad.forward.without_rule import without_rule
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
 from thunkad.kinds.lattice import UNKNOWN, Kind, Num
 from thunkad.records import replace
 from thunkad.rules.entry import FRULE, Entry, name_of
 from thunkad.rules.keywords import constants_of, no_derivative_by
-from thunkad.rules.refused import no_rule_message
 from thunkad.runtime import arrays, cotangents
 from thunkad.runtime.dots import (
     apart_from,
@@ -122,8 +122,8 @@ class Calls:
         elif site.how == "construct":
             self.construct(s, target, site)
         else:
-            message, hint = site.why or no_rule_message(site.callee)
-            raise NoRuleError(message, self.push.resolved.place(s.line), hint.replace("rrule", "frule"))
+            self.push.emit(without_rule(self.push, s, site, self.operands(site)))
+            self.still(s, target, site)
 
     def owns_result(self, target: str, site: Site) -> bool:
         """Whether the tangent of a call's result must share memory just with what the result itself shares it with."""

@@ -18,6 +18,7 @@ PARTS = {
     "scipy.linalg": "thunkad.rules.scipy.linalg",
     "scipy.ndimage": "thunkad.rules.scipy.ndimage",
     "scipy.signal": "thunkad.rules.scipy.signal",
+    "scipy.sparse": "thunkad.rules.scipy.sparse",
     "scipy.stats": "thunkad.rules.scipy.stats",
     "statistics": "thunkad.rules.python.statistics",
 }

@@ -126,6 +126,8 @@ def is_own_dictionary(x: Any) -> bool:
 def shares_dictionary(cls: type) -> bool:
     """Whether a function in the class gives an object another dictionary of attributes, which others may have, too."""
     found = _sharing.get(cls)
+    if found is None and cls.__module__.startswith("scipy."):
+        found = _sharing[cls] = False  # sparse matrices, which take over what another one of them has
     if found is None:
         members = (getattr(v, "__func__", v) for c in cls.__mro__ for v in vars(c).values())
         found = any(isinstance(f, types.FunctionType) and sets_dictionary(f) for f in members)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import ArgumentError, CotangentError, UnsupportedSyntaxError
+from thunkad.errors import ArgumentError, CotangentError, NoRuleError, UnsupportedSyntaxError
 from thunkad.runtime.allocations import allocation_of, may_be_shared, same_view
 from thunkad.runtime.arrays import zeros
 from thunkad.runtime.attributes import (
@@ -399,3 +399,15 @@ def originals_dot(value_dot: Any, value: Any, kept: tuple[Any, ...], given_dot: 
     if type(value) is list and id(value) not in twins:
         return [twins[id(v)] if id(v) in twins else entry(value_dot, k) for k, v in enumerate(value)]
     return twins[id(value)] if id(value) in twins else value_dot
+
+
+def check_still(dots: Any, message: str, hint: str) -> None:
+    """Raise the error of a function without a rule if anything that it is given moves."""
+    left = [dots]
+    while left:
+        dot = unthunk(left.pop())
+        dot = dot.fields if isinstance(dot, Tangent) else dot
+        if isinstance(dot, (list, tuple, dict)):
+            left += dot.values() if isinstance(dot, dict) else dot
+        elif not isinstance(dot, AbstractZero) and np.any(dot):
+            raise NoRuleError(message, hint=hint)
