@@ -73,6 +73,13 @@ t = 1.0
 for v in d.values():
     t = t * v
 return t
+=== dict_keys_that_are_numbers | x = 0.7
+d = {i: x ** i for i in range(3)}
+e = {1: x, 2: x * x}
+t = sum(k * e[k] for k in e)
+for k in d:
+    t += k * d[k]
+return t + sum(k * v for k, v in d.items())
 === dict_keys_method | d = dict(a=0.7, b=1.3)
 t = 1.0
 for k in d.keys():

@@ -57,7 +57,7 @@ class LiveItemStep(Step):
 
 @record
 class KeyStep(IndexStep):
-    """The item that a loop binds over what may be a dict whose keys are objects."""
+    """The item that a loop binds over what may be a dict: a key, which is no place in it."""
 
     def reads(self) -> set[str]:
         return {self.source, self.target}
@@ -76,8 +76,7 @@ class KeyStep(IndexStep):
 def item_step(resolved: Resolved, s: n.For, source: str, count: str) -> IndexStep:
     """The step of what a loop over ``source`` binds."""
     kind = resolved.kind(n.Name(source))
-    keyed = isinstance(kind, Mapping) and kind.entries is None and resolved.members != frozenset()
-    step = KeyStep if keyed or (kind is UNKNOWN and resolved.members) else IndexStep
+    step = KeyStep if isinstance(kind, Mapping) or (kind is UNKNOWN and resolved.members) else IndexStep
     return step(s.line, s.target, source, n.Name(count), PY_INT)
 
 
@@ -143,7 +142,7 @@ def _by_index(forward: Any, s: n.For, site: Site) -> bool:
     """Whether the items of all that is differentiated are had by their number; such a loop makes no list."""
     if site.callee is dict.items:  # the values by their keys
         kind = forward.resolved.kind(site.args[0])
-        return isinstance(kind, Mapping) and (kind.entries is not None or forward.resolved.members == frozenset())
+        return isinstance(kind, Mapping) and kind.entries is not None
     if not counts(site) or s.target in forward.mutation.shadowed:
         return False
     return all(

@@ -182,7 +182,9 @@ class Mutation(Writers, Containers, Accessors, Calls):
     def item_step(self, s: n.For, source: str, count: str) -> Any:
         """The step of what an iteration over ``source`` binds."""
         if source in self.shadowed:
-            return ReadStep(s.line, s.target, source, n.Name(count), True, self.kind(n.Name(s.target)), None)
+            item = isinstance(self.kind(n.Name(source)), Mapping) or self.kind(n.Name(source)) is UNKNOWN
+            kind = self.kind(n.Name(s.target))
+            return ReadStep(s.line, s.target, source, n.Name(count), True, kind, None, item=item)
         return item_step(self.fw.resolved, s, source, count)
 
     def is_shadowed(self, e: n.Expr) -> bool:

@@ -241,6 +241,7 @@ class ReadStep(Step):
     target_kind: Kind
     view: str | None  # a name that says whether the target shares memory, where that is not known
     field: bool = False  # it is an attribute
+    item: bool = False  # a loop binds it: of a dict it is a key
 
     def reads(self) -> set[str]:
         return {self.source}
@@ -279,7 +280,8 @@ class ReadStep(Step):
             bars.emit(n.Assign(shadow.id, n.Call(INDEX_ADD, (shadow, self.index, bar.expr))))
             return
         operands = (n.Name(self.source), as_key(self.index), n.Name(self.target), bar.expr)
-        bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), operands)))
+        how = "add_item" if self.item else "add_entry"
+        bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), how), operands)))
 
     def unless_view(self, bars: Bars) -> None:
         """Where the index may gather: what was gathered is taken out of its own memory, and only then."""

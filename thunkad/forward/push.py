@@ -44,7 +44,8 @@ BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 
 #: The methods of shadows, each with the places of its arguments that are cotangents.
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
-    "of": (), "add": (1,), "add_entry": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,), "take_entry": (),
+    "of": (), "add": (1,), "add_entry": (3,), "add_item": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,),
+    "take_entry": (),
     "collect": (), "whole": (1,), "add_slice": (), "numbers": (1,), "add_read": (3,), "expect": (), "received": (1,),
     "add_field": (3,), "take_item": (), "take_field": (),
 }  # fmt: skip

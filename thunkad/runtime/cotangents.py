@@ -269,7 +269,7 @@ def _project(x_bar: Any, x: Any, left: Left) -> Any:
     """The same for a part of a value; what lists, dicts and objects hold is left for later."""
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, NotImplementedTangent):
-        x_bar.demand()
+        x_bar = x_bar.demand()
     if isinstance(x, np.ndarray):
         return _project_array(x_bar, x)
     if isinstance(x, np.generic):

@@ -142,6 +142,13 @@ class Shadows(ArrayShadows):
         for k, item in enumerate(x.entries):
             self.add_entry(x.x, k, item, x_bar[k])
 
+    def add_item(self, x: Any, position: int, item: Any, item_bar: Any) -> None:
+        """The same for what a loop over ``x`` binds: an entry, or a key of a dict."""
+        if isinstance(x, dict):
+            self.add(x, dict_bar_of((item,), (item_bar,), {}))
+        else:
+            self.add_entry(x, position, item, item_bar)
+
     def add_entry(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
         """Add the cotangent of an entry that was read from a container: by memory if it has some, or into its slot."""
         item_bar = unthunk(item_bar)
