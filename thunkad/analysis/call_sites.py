@@ -195,7 +195,9 @@ class CallSites:
         if found is not None:
             return found
         if e.func in (IMPORT, IMPORT_RELATIVE):
-            self.context.imports(imported_name(e, self.owner))
+            imported = imported_name(e, self.owner)
+            self.context.imports(imported)
+            self.context.suspends |= imported == "itertools"
             if self.variables():
                 module = imported_module(e, self.owner)
                 result = UNKNOWN if module is None else Known(module)

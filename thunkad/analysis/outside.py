@@ -29,6 +29,8 @@ from thunkad.ir import walk
 from thunkad.kinds.lattice import Instance, Known, Mapping, Num, Sequence, Tuple, Unknown
 from thunkad.kinds.variables import is_shared
 from thunkad.records import field, record, replace
+from thunkad.runtime.iterators import EXHAUSTED
+from thunkad.runtime.unbound import Unbound
 from thunkad.runtime.variables import Variable
 
 _IMMUTABLE = (
@@ -180,7 +182,7 @@ class _Scan:
     def object(self, value: Any, label: str) -> set[Spot]:
         if isinstance(value, tuple):
             return set().union(*(self.object(v, label) for v in value))
-        if isinstance(value, _IMMUTABLE):
+        if isinstance(value, _IMMUTABLE) or value is EXHAUSTED or value is Unbound:
             return set()
         return {Spot("object", id(value), label, code=isinstance(value, _CODE), held=value)}
 

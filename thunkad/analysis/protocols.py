@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import inspect
 import linecache
 import math
@@ -264,7 +265,10 @@ class _Writer:
             if name in OF_BUILTINS or (type(e.func) is n.Attr and e.func.name in TAKING):
                 found += [x for x in e.args if self.may_list(x) or self.may_iterate(x)]
             callee = getattr(self.sites.get(id(s)), "callee", None)
-            if callee in (math.prod, math.fsum) or getattr(callee, "__module__", None) == "statistics":
+            if (
+                callee in (math.prod, math.fsum, collections.deque)
+                or getattr(callee, "__module__", None) == "statistics"
+            ):
                 found.append(e.args[0])
             many = len(e.args) > 1 and name in ("min", "max")
             if (name in TAKE_ALL and not many) or e.func == SPLIT:
