@@ -499,6 +499,31 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
                 except (ValueError, ArithmeticError): r.w = r.w * x
             return rules[0].w * rules[1].w
     """),
+    "of_one_code": (X, """
+        def logged(fn):
+            def inner(self, y):
+                self.n = self.n + self.v
+                return fn(self, y)
+            return inner
+        class Model:
+            def __init__(self, v): self.v, self.n = v, 0.0
+            @logged
+            def up(self, y):
+                self.v = self.v * y
+                if self.v > 3: raise ValueError
+            @logged
+            def down(self, y): self.v = self.v / (1 + y * y)
+        def f(x):
+            m, t = Model(x), 1.0
+            for op in (m.up, m.down, m.up, m.up):
+                try: op(x + 1)
+                except ValueError: t = t * m.v
+            try:
+                m.up(x)
+                m.down(x)
+            except ValueError: t = t * m.v
+            return t * m.n * m.v
+    """),
     "packed": (X, """
         def step(state, *vs):
             state['a'] = state['a'] * vs[0]

@@ -37,6 +37,7 @@ from thunkad.kinds.lattice import (
 from thunkad.normal.attempted import attempted
 from thunkad.normal.guarded import Careful
 from thunkad.normal.versions import version
+from thunkad.records import replace
 from thunkad.runtime.attributes import check_in_one_step, has_items, has_own, is_iterated
 from thunkad.runtime.elements import ordered
 
@@ -110,14 +111,13 @@ class Attempts:
 
     def _attempted(self, owner: Any, target: Any, kinds: tuple[Kind, ...], careful: Careful) -> n.Function:
         """Their form; that of a function made inside ``owner`` is made from its normal form."""
-        if isinstance(target, n.Function):
-            forms: dict[Any, tuple[n.Function, n.Function]] = self.__dict__.setdefault("attempted_forms", {})
-            key = id(target), careful
-            if key not in forms:
-                forms[key] = target, version(attempted(target), Names(), careful)
-            form = forms[key][1]
-        else:
-            form = normal_form(target, True, careful, self.spelled(target))
+        forms: dict[Any, tuple[Any, n.Function]] = self.__dict__.setdefault("attempted_forms", {})
+        key = id(target), careful
+        if key not in forms and isinstance(target, n.Function):
+            forms[key] = target, version(attempted(target), Names(), careful)
+        elif key not in forms:  # functions of one code, as a decorator makes them, are told apart by their forms
+            forms[key] = target, replace(normal_form(target, True, careful, self.spelled(target)))
+        form = forms[key][1]
         self.cut_late(target, self.analysis_of(form, owner, (UNKNOWN, *kinds)))
         return form
 
