@@ -52,7 +52,8 @@ def kept_generators(
             continue
         why = _misuse(found, context, s, s.target, site)
         still = all(type(e) in (n.Const, n.Ref) or not may_have_tangent(k) for (_, e), k in zip(site.bound, site.kinds))
-        if why is None or (why in HARMLESS and still):
+        written = why is ENDLESS and aliases_of(found).is_mutated(s.target)  # it would be run for the sake of that
+        if why is None or (why in HARMLESS and still and not written):
             continue  # it is the generator itself where nothing of it is differentiated
         if key not in own:
             context.suspends = True  # the loop is written out another way then
