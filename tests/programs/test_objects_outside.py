@@ -30,6 +30,8 @@ PROGRAMS = {
     "name_and_loop": ("class S:\n v = 1.0\n def mul(self, y): self.v *= y; return self.v\nSTATE = objs = [S(), S()]\na = objs[0]\ndef f(x):\n for o in objs: o.mul(x)\n return a.v", True),
     "array_and_view": ("STATE = A = np.zeros((2, 2))\nL = {'b': A.ravel()[1:]}\ndef f(x):\n A[0, 1] = x * x\n return L['b'][0] * x", False),
     "restored": ("import contextlib\nclass C: scale = 1.0\nSTATE = c = C()\n@contextlib.contextmanager\ndef scaled(v):\n old = c.scale\n c.scale = v\n try: yield\n finally: c.scale = old\ndef f(x):\n with scaled(x * x): y = x * c.scale\n return y + x * c.scale", False),
+    "a_method_by_its_name": ("class S:\n def __init__(self): self.v = np.zeros(2)\n def add(self, x): self.v += x\nSTATE = s = S()\nNAMES = ['add']\ndef f(x):\n s.v = np.zeros(2)\n for m in NAMES: getattr(s, m)(x * x)\n return np.sum(s.v ** 2)", False),
+    "a_method_that_is_chosen": ("class S:\n def __init__(self): self.v = np.zeros(2)\n def add(self, x): self.v += x\nSTATE = s = S()\ndef f(x):\n s.v = np.zeros(2)\n add = [s.add, print][int(x < 0)]\n add(x * x)\n return np.sum(s.v ** 2)", False),
     "captured": ("def make():\n class S: v, log = 1.0, ()\n s = S()\n def f(x):\n  s.v = s.v * x\n  return s.v * x\n return s, f\nSTATE, f = make()", True),
 }  # fmt: skip
 

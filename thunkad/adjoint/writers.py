@@ -10,7 +10,7 @@ from thunkad.adjoint.bars import Bars
 from thunkad.adjoint.mutation import KEEP, GatherStep, WholeStep
 from thunkad.adjoint.steps import LIKE, Block, CopyStep, Step, give
 from thunkad.analysis.sites import Site
-from thunkad.analysis.writing import MOVERS, STARRED_OUT, is_numpy, out_operands, out_position
+from thunkad.analysis.writing import LOOKED_AT, MOVERS, STARRED_OUT, is_numpy, out_operands, out_position, outlives
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
@@ -121,6 +121,8 @@ class Writers:
             raise self.refused(s, f"{name}, which writes into an array that is differentiated,")
         known = name_of(callee) if callable(callee) else "a call"
         hint = "change it by the object's own method or an assignment: xs.append(v), d[k] = v"
+        if outlives(site):
+            hint = LOOKED_AT
         raise self.refused(s, f"{known}, which may change what it is given, with a value that is differentiated,", hint)
 
     def refused(

@@ -35,6 +35,7 @@ from thunkad.kinds.lattice import Instance, Kind, Known, Mapping, Num, Opaque, S
 from thunkad.kinds.results import is_basic_index
 from thunkad.records import field, record, replace
 from thunkad.runtime.iterators import items_of, keys_of
+from thunkad.source.origin import library_of
 
 _FRESH_IN_NUMPY = {"max", "min", "copy", "positive"}  # on arrays these make memory of their own
 
@@ -421,6 +422,8 @@ class _Finder:
         A library function without rule and source that is called for nothing but its effect may change whatever can be
         changed; and a method such as ``xs.append`` that a variable holds changes ``xs`` wherever it is handed to.
         """
+        if site is not None and site.how == "constant" and library_of(site.callee) == "thunkad":
+            return []  # the checks of what is left behind
         given = [i for a in (*e.args, *(v for _, v in e.kwargs)) for i in walk.names(a)]
         found = [i for x in (*walk.names(e.func), *given) if x in self.held for i in self.held[x]]
         if type(s) is n.Effect and site is not None and is_opaque(site):

@@ -11,6 +11,7 @@ from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
 from thunkad.kinds.lattice import Num
 from thunkad.lifetimes import remembered
+from thunkad.runtime.containers import CONTAINERS, SETS
 from thunkad.source.origin import library_of
 
 #: Methods that change their owner.
@@ -19,6 +20,8 @@ MUTATING_METHODS = frozenset(
     "move_to_end fill put partition itemset resize "
     "add discard setfield setflags byteswap".split()
 )
+#: What to write instead of putting a value into an object that nothing follows.
+LOOKED_AT = "put stop_gradient(value) there if it is only looked at, else into a list that the function makes"
 #: Functions that write into their first argument.
 WRITING_FUNCTIONS = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
 
@@ -137,3 +140,9 @@ def is_product(site: Site) -> bool:
 
 def is_numpy(fn: Any) -> bool:
     return isinstance(fn, np.ufunc) or isinstance(getattr(fn, "__self__", None), np.ufunc) or library_of(fn) == "numpy"
+
+
+def outlives(site: Site) -> bool:
+    """Whether a method of a list, dict or the like is called, whose owner no variable of the function holds."""
+    owner = getattr(site.callee, "__objclass__", None) or type(getattr(site.callee, "__self__", None))
+    return owner in (*CONTAINERS, *SETS) and not (site.args and type(site.args[0]) is n.Name)

@@ -223,21 +223,20 @@ class _Search:
 
         What a closure reads of a variable that is rebound is what that holds at the time of the call, too.
         """
-        if rebinds_captured(function.body) or hands_on_changes(function):
-            return True
+        writes = rebinds_captured(function.body) or hands_on_changes(function)
         for s in walk.statements(function.body):
             self.calling(s, owner)
             if type(s) in (n.Store, n.Update) and type(s.target) is n.Attr:  # type: ignore[attr-defined]
                 self.set_names.add(s.target.name)  # type: ignore[attr-defined]
             for e in walk.parts(*walk.expressions(s)):
                 made = generator_made(e.function) if type(e) is n.Closure else None
-                if made is not None and issubclass(made, Managed):
-                    return True  # it changes as it is used, but nothing goes through it
-                self.suspends |= made is not None
-                if type(e) is n.Closure and (writes_given(e.function) or self.body(e.function, owner)):
-                    return True
+                managed = made is not None and issubclass(made, Managed)
+                writes |= managed  # it changes as it is used, but nothing goes through it
+                self.suspends |= made is not None and not managed
+                if type(e) is n.Closure:
+                    writes |= self.body(e.function, owner) or writes_given(e.function)
                 self.named(e, owner)
-        return False
+        return writes
 
     def calling(self, s: Any, owner: Any) -> None:
         """Note the generator function that ``s`` calls by its name."""

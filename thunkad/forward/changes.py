@@ -14,7 +14,7 @@ from thunkad.analysis.activity import is_outside
 from thunkad.analysis.aliases import aliases_of
 from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_own_class
-from thunkad.analysis.writing import MOVERS, STARRED_OUT, is_numpy, out_operands, out_position
+from thunkad.analysis.writing import LOOKED_AT, MOVERS, STARRED_OUT, is_numpy, out_operands, out_position, outlives
 from thunkad.forward.calls import EFFECT, SPREAD
 from thunkad.forward.loops import as_value
 from thunkad.forward.memory import MUTATING
@@ -473,6 +473,6 @@ class Changes:
 
     def refuse_unfollowed(self, s: n.Stmt) -> None:
         if aliases_of(self.push.resolved).written_by.get(id(s)):
-            raise self.push.unsupported(
-                "a call that writes into a value with a tangent", "assign the result of one that makes a new value"
-            )
+            site = self.push.resolved.sites.get(id(s))
+            hint = LOOKED_AT if site and outlives(site) else "assign the result of one that makes a new value"
+            raise self.push.unsupported("a call that writes into a value with a tangent", hint)
