@@ -207,6 +207,8 @@ class CallSites:
         meant = self.context.numeric_meaning(fn, kinds)
         if any(type(a) is n.Star for a in args) or any(k is None for k, _ in kwargs):
             self.context.suspends |= inspect.isgeneratorfunction(meant)
+            if is_hashable(fn) and fn in OPERATOR_OF_FUNCTION:  # the kinds of its operands decide
+                return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)
             decision = self.context.lookup(meant, list(kinds[: len(args)]))
             if decision.how != "constant" and not (decision.entry is None and collects(meant, args, kwargs)):
                 if decision.entry is None and isinstance(meant, type) and makes_itself(meant):
