@@ -103,3 +103,13 @@ def test_second_derivatives_leave_what_one_call_leaves(name: str) -> None:
     plain(POINT)
     assert np.isclose(found, curvature(lambda: build(name)[0]), rtol=1e-3, atol=1e-4)
     assert numbers(state) == numbers(left)
+
+
+def test_bound_methods_that_a_list_holds_are_refused_in_forward_mode() -> None:
+    text = "class S:\n def __init__(self): self.v = np.zeros(2)\n def add(self, x): self.v += x\ns = S()\n"
+    text += "methods, objects = [s.add], [s]\ndef f(x):\n s.v = np.zeros(2)\n for m in methods: m(x)\n return np.sum(s.v ** 2)"
+    assert np.isclose(ad.grad(Program(text, ()).build())(1.5), 6.0)
+    with pytest.raises(ad.UnsupportedSyntaxError, match="call it by its name"):
+        ad.jvp(Program(text, ()).build(), (1.5,), (1.0,))
+    fine = text.replace("for m in methods: m(x)", "for o in objects: o.add(x)")
+    assert np.isclose(ad.jvp(Program(fine, ()).build(), (1.5,), (1.0,))[1], 6.0)
