@@ -175,6 +175,8 @@ class Shadows(ArrayShadows):
             self.add(item, item_bar)
             return
         if isinstance(key, int) and not isinstance(x, (*CONTAINERS, Then)):
+            if isinstance(x, np.flatiter):
+                raise UnsupportedSyntaxError("items of x.flat are differentiated", hint="use x.ravel()")
             raise UnsupportedSyntaxError(
                 f"items of an object of class {type(x).__name__}, which is no container or array, are differentiated",
                 hint="give the class a method that returns a list of its items, and iterate over that",
