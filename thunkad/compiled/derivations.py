@@ -323,7 +323,7 @@ class Derivations:
             raise UnsupportedSyntaxError(
                 "a checkpoint of a function that changes its arguments in place is not supported",
                 place_of_target(d.target),
-                "checkpoint a function that builds new values",
+                "build new values: h = step(h) and seen = seen + [h] instead of h[:] = step(h) and seen.append(h)",
             )
         names = Names(set(d.params))
         value, saved, given, kept = (names.new(x) for x in ("value", "saved", "value_bar", "kept"))
