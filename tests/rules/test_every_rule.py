@@ -46,7 +46,7 @@ WITHOUT = {
            "chain.from_iterable"}
 #: The same of whole modules: operators of lists and arrays (test_ufuncs_of_lists.py), iterators (test_kept_generators.py),
 #: containers and copies (tests/programs); what tests/rules/scipy holds.
-BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "copy", "scipy.integrate", "scipy.sparse")
+BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "copy", "scipy.integrate", "scipy.sparse", "scipy.stats")
 
 
 @functools.cache

@@ -19,7 +19,7 @@ PARTS = {
     "scipy.ndimage": "thunkad.rules.scipy.ndimage",
     "scipy.signal": "thunkad.rules.scipy.signal",
     "scipy.sparse": "thunkad.rules.scipy.sparse",
-    "scipy.stats": "thunkad.rules.scipy.stats",
+    "scipy.stats": "thunkad.rules.scipy.distributions",
     "statistics": "thunkad.rules.python.statistics",
 }
 

@@ -1,4 +1,4 @@
-"""``scipy.stats.norm``; the other distributions come later.
+"""``scipy.stats.norm``, and what is refused of all others (:mod:`thunkad.rules.scipy.distributions` has more of them).
 
 The methods are those of all continuous distributions; what is written out here holds for the class of ``norm``.
 """
@@ -19,7 +19,7 @@ ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 for _cls in (rv_continuous, rv_discrete):
     refuse(
-        "of the distributions of scipy.stats only norm is differentiated so far; write the density out with scipy.special",
+        "of this distribution of scipy.stats this method has no rule; write it out with scipy.special",
         *(f for name in dir(_cls) if not name.startswith("__") and callable(f := getattr(_cls, name))),
     )
 
