@@ -192,6 +192,7 @@ give the derivative; `tests/rules/test_tricky_points.py` shows both.
 |---|---|---|---|
 | `np.where(x < 1, 2 * x, np.sqrt(x))` | 0 | NaN, from the arm that is not selected | `safe = np.where(x < 1, 1.0, x)`, then `np.where(x < 1, 2 * x, np.sqrt(safe))` |
 | `1 / (1 + np.exp(-x))` | -800 | NaN: `exp` overflows | `0.5 * (1 + np.tanh(x / 2))`, or `scipy.special.expit(x)` |
+| `np.log(x)`, `np.log1p(x)`, `np.arctanh(x)` of a Python float | their pole | a `ZeroDivisionError`, since the slope divides Python floats | `np.log(np.float64(x))`: infinite, with NumPy's warning |
 | `np.linalg.norm(x) ** 2` | 0, second derivative | 0, since the slope of the norm is taken to be 0 there | `x @ x` |
 
 """
@@ -214,7 +215,7 @@ refused with a `NoRuleError` that names your line, the function, and how far it 
 
 ```python
 def f(a):
-    return scipy.integrate.quad(lambda x: np.exp(-a * x), 0, 1)[0]
+    return scipy.optimize.linprog([a, 1.0], bounds=(0, 1)).fun
 ```
 
 Instead, write a rule (`thunkad.rrule`), or declare the function constant (`thunkad.non_differentiable`); the next call finds

@@ -242,14 +242,14 @@ def bernoulli_pmf(self, k, p, loc=0):
 # Frozen distributions
 
 
-class FrozenContinuous(type(stats.norm())):
+class FrozenContinuous(type(stats.norm())):  # type: ignore[misc]
     """A distribution with its arguments, which may be differentiated; ``dist`` is the distribution itself, no copy."""
 
     def __init__(self, dist, args, kwds):
         self.dist, self.args, self.kwds = dist, args, kwds
 
 
-class FrozenDiscrete(type(stats.poisson(1.0))):
+class FrozenDiscrete(type(stats.poisson(1.0))):  # type: ignore[misc]
     def __init__(self, dist, args, kwds):
         self.dist, self.args, self.kwds = dist, args, kwds
 
