@@ -1,6 +1,7 @@
 """Arguments for ``scipy.signal`` and ``scipy.ndimage``: see ``samples``, whose list these are added to."""
 
 import numpy as np
+import scipy.interpolate as si
 import scipy.ndimage as nd
 import scipy.signal as sg
 from samples import EMPTY, CUBE, INSIDE, M, V, W, Z, add, composed, random, written
@@ -83,3 +84,13 @@ LABELS = np.arange(12).reshape(3, 4) // 5
 for f in (nd.sum, nd.sum_labels, nd.mean, nd.variance, nd.standard_deviation, nd.maximum, nd.minimum):
     composed(f, M, LABELS, np.array([1, 2]))
 composed(nd.center_of_mass, M + 3)
+
+# ---------------------------------------------------------------- interpolate, of constants
+
+SPLINE = si.PchipInterpolator(np.arange(5.0), np.stack((V, W)), axis=1, extrapolate=False)
+LINE = si.interp1d(np.arange(5.0), V, bounds_error=False, fill_value=0.5)
+GRID = si.RegularGridInterpolator((np.arange(3.0), np.arange(4.0)), M)
+written("SPLINE({0})", si.PPoly.__call__, AT)
+written("SPLINE({0}, 1)", si.PPoly.__call__, AT)
+written("LINE({0} * 3)", si.interp1d.__call__, AT)
+written("GRID({0}.T)", si.RegularGridInterpolator.__call__, AT)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import thunkad as ad
 from thunkad.testing import check_grads
 
 M = np.array([[2.0, 0.3, 0.1], [0.4, 3.0, 0.2], [0.1, 0.6, 2.5]])
@@ -53,3 +54,13 @@ def sorted_lists(x):
 )
 def test_gradients(f):
     check_grads(f, M)
+
+
+def test_an_array_made_of_a_number_by_its_item_is_refused():
+    def f(y):
+        rows = [y * 1.0]
+        rows.append(rows[0][1] * rows[0][0])
+        return np.sum(rows[1][None] ** 2)
+
+    with pytest.raises(ad.UnsupportedSyntaxError, match="x\\[None\\]"):
+        ad.grad(f)(np.array([1.0, 2.0]))

@@ -15,6 +15,7 @@ PARTS = {
     "scipy.special": "thunkad.rules.scipy.special",
     "scipy.fft": "thunkad.rules.scipy.fourier",
     "scipy.integrate": "thunkad.rules.scipy.integration",
+    "scipy.interpolate": "thunkad.rules.scipy.interpolate",
     "scipy.linalg": "thunkad.rules.scipy.linalg",
     "scipy.ndimage": "thunkad.rules.scipy.ndimage",
     "scipy.signal": "thunkad.rules.scipy.signal",
