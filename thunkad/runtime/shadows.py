@@ -155,10 +155,8 @@ class Shadows(ArrayShadows):
         if isinstance(key, slice) and isinstance(x, (list, tuple)):
             return self.add_slice(x, key, item)
         if isinstance(x, np.generic) and isinstance(item, np.ndarray):  # x[None]: a number has no shadow
-            raise UnsupportedSyntaxError(
-                f"an array made of the number x by x[{key!r}], beside structures that are changed in place,",
-                hint="use np.reshape(x, 1) or np.array([x])",
-            )
+            message = f"an array made of the number x by x[{key!r}], beside structures that are changed in place,"
+            raise UnsupportedSyntaxError(message, hint="use np.reshape(x, 1) or np.array([x])")
         if isinstance(item_bar, AbstractZero) or (isinstance(x, SETS) and isinstance(item, VALUES)):
             return  # of what is in a set, only objects are differentiated
         check_contents(x)
