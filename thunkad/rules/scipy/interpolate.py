@@ -25,7 +25,13 @@ def falling(power, nu):
     return float(math.perm(power, nu))
 
 
-non_differentiable(interval, falling)
+def beyond(knots, x, trailing):
+    """Which points lie outside, with so many axes more as the values have."""
+    outside = np.logical_or(x < knots[0], x > knots[-1])
+    return np.reshape(outside, (-1,) + (1,) * trailing)
+
+
+non_differentiable(beyond, interval, falling)
 
 
 @alternative(PPoly.__call__)
@@ -42,8 +48,7 @@ def ppoly_call(self, x, nu=0, extrapolate=None):
     for row in range(c.shape[0] - nu):
         y = y * t + c[row, k] * falling(c.shape[0] - 1 - row, nu)
     if not inside and not extrapolate:
-        outside = (points < knots[0]) | (points > knots[-1])
-        y = np.where(np.reshape(outside, t.shape), np.nan, y)
+        y = np.where(beyond(knots, points, c.ndim - 2), np.nan, y)
     y = np.reshape(y, np.shape(x) + c.shape[2:])
     return np.moveaxis(y, range(np.ndim(x)), range(self.axis, self.axis + np.ndim(x))) if self.axis else y
 
