@@ -43,6 +43,7 @@ ORDER = (
     "api",
     "jacobians",
     "implicit",
+    "solvers",  # rules for SciPy's, by the one above; read in like the rule modules, once scipy.optimize is imported
     "derived",
     "nesting",
     "",  # thunkad itself: the public names and nothing else
@@ -59,7 +60,7 @@ EXTERNAL = {
     "numpy": ("thunkad",),
     "gast": ("thunkad.tree",),
     "astor": ("thunkad.emit.printer",),
-    "scipy": ("thunkad.rules.scipy",),
+    "scipy": ("thunkad.rules.scipy", "thunkad.solvers"),
 }
 
 LONGEST = 500

@@ -45,8 +45,8 @@ WITHOUT = {
              for name in ("union", "intersection", "difference", "symmetric_difference", "copy")),
            "chain.from_iterable"}
 #: The same of whole modules: operators of lists and arrays (test_ufuncs_of_lists.py), iterators (test_kept_generators.py),
-#: containers and copies (tests/programs); what tests/rules/scipy holds.
-BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "copy", "scipy.integrate", "scipy.sparse", "scipy.stats")
+#: containers and copies (tests/programs); what tests/rules/scipy holds, solvers.
+BY_PROGRAMS = ("_operator", "_heapq", "operator", "itertools", "collections", "copy", "scipy.integrate", "scipy.sparse", "scipy.stats", "scipy.optimize")
 
 
 @functools.cache

@@ -18,6 +18,7 @@ PARTS = {
     "scipy.interpolate": "thunkad.rules.scipy.interpolate",
     "scipy.linalg": "thunkad.rules.scipy.linalg",
     "scipy.ndimage": "thunkad.rules.scipy.ndimage",
+    "scipy.optimize": "thunkad.solvers",
     "scipy.signal": "thunkad.rules.scipy.signal",
     "scipy.sparse": "thunkad.rules.scipy.sparse",
     "scipy.stats": "thunkad.rules.scipy.distributions",
