@@ -5,7 +5,6 @@ SciPy finds the solution with plain numbers; its derivative is that of the solut
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ from scipy import optimize
 
 from thunkad.errors import NoRuleError
 from thunkad.implicit import fixed_point, root
-from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.rules.library import alternative, non_differentiable
 from thunkad.rules.refused import refuse
-from thunkad.runtime.cotangents import entry
-from thunkad.tangents import NoTangent, thunk
+from thunkad.rules.scipy.found import completed, same_value
 
 refuse(
     "a minimizer's way to its solution has no derivative, but the solution is where the gradient vanishes: "
@@ -43,60 +41,18 @@ def refuse_solver(what: str) -> None:
     raise NoRuleError(f"{what} is not differentiated; give the function alone, without its derivative")
 
 
-def same_root(found: Any, computed: Any) -> Any:
-    """``found``, with the derivative of ``computed``, which differs from it by rounding."""
-    return found
-
-
-def with_solution(found: Any, name: str, x: Any) -> Any:
-    """A result of SciPy's with this solution."""
-    made = copy.copy(found)
-    made[name] = x
-    return made
-
-
 non_differentiable(found_by, refuse_solver)
-
-
-@rrule(same_root)
-def _(found, computed):
-    y = same_root(found, computed)
-
-    def pullback(y_bar):
-        return NoTangent(), y_bar
-
-    return y, pullback
-
-
-@frule(same_root)
-def _(found, computed, *, computed_dot):
-    return same_root(found, computed), computed_dot
-
-
-@rrule(with_solution)
-def _(found, name, x):
-    made = with_solution(found, name, x)
-
-    def pullback(made_bar):
-        return NoTangent(), NoTangent(), thunk(lambda: entry(made_bar, name))
-
-    return made, pullback
-
-
-@frule(with_solution)
-def _(found, name, x, *, x_dot):
-    return with_solution(found, name, x), {name: x_dot}
 
 
 def at_root(found, f, args):
     """``found`` as the solution of ``f(x, *args) = 0``, where ``f`` may give a list."""
     if np.ndim(found) == 0:
-        return same_root(found, root(f, found, *args, tolerance=np.inf))
+        return same_value(found, root(f, found, *args, tolerance=np.inf))
 
     def residual(x, *given):
         return np.asarray(f(x, *given))
 
-    return same_root(found, root(residual, found, *args, tolerance=np.inf))
+    return same_value(found, root(residual, found, *args, tolerance=np.inf))
 
 
 # One unknown
@@ -151,7 +107,7 @@ def root_scalar(f, args=(), method=None, bracket=None, fprime=None, fprime2=None
         refuse_solver("scipy.optimize.root_scalar of a function that returns its derivative, too,")
     args = args if isinstance(args, tuple) else (args,)
     found = found_by(optimize.root_scalar, f, args, method, bracket, fprime, fprime2, x0, x1, **options)
-    return with_solution(found, "root", at_root(found.root, f, args))
+    return completed(found, ("root",), (at_root(found.root, f, args),))
 
 
 # Several unknowns
@@ -171,10 +127,10 @@ def root_of_system(fun, x0, args=(), method="hybr", jac=None, tol=None, callback
         refuse_solver("scipy.optimize.root of a function that returns its derivative, too,")
     args = args if isinstance(args, tuple) else (args,)
     found = found_by(optimize.root, fun, x0, args, method, jac, tol, callback, options)
-    return with_solution(found, "x", at_root(found.x, fun, args))
+    return completed(found, ("x",), (at_root(found.x, fun, args),))
 
 
 @alternative(optimize.fixed_point)
 def fixed_point_of(func, x0, args=(), xtol=1e-8, maxiter=500, method="del2"):
     found = found_by(optimize.fixed_point, func, x0, args, xtol, maxiter, method)
-    return same_root(found, fixed_point(func, found, *args, tolerance=np.inf))
+    return same_value(found, fixed_point(func, found, *args, tolerance=np.inf))

@@ -9,19 +9,16 @@ from __future__ import annotations
 import numpy as np
 from scipy import integrate
 
-from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.rules.library import alternative, non_differentiable
 from thunkad.rules.refused import refuse
+from thunkad.rules.scipy.found import completed, same_value
 from thunkad.rules.scipy.integration_helpers import (
     check_ivp,
     check_quad,
-    same_value,
-    solution,
     steps_of,
     subdivision,
     tableau_of,
 )
-from thunkad.runtime.cotangents import entry
-from thunkad.tangents import NoTangent, thunk
 
 non_differentiable(subdivision, steps_of, check_quad, check_ivp, tableau_of)
 refuse(
@@ -37,21 +34,6 @@ refuse(
     "it solves a system of its own inside; write the collocation equations down and use thunkad.root",
     integrate.solve_bvp,
 )  # fmt: skip
-
-
-@rrule(same_value)
-def _(value, computed):
-    y = same_value(value, computed)
-
-    def pullback(y_bar):
-        return NoTangent(), y_bar
-
-    return y, pullback
-
-
-@frule(same_value)
-def _(value, computed, *, computed_dot):
-    return same_value(value, computed), computed_dot
 
 
 # Samples
@@ -157,7 +139,8 @@ def solve_ivp(
                 weights = weights_at((time - t) / (after - t), interpolation)
                 times, values = (*times, time), (*values, y + (after - t) * (weights @ np.stack(slopes)))
         t, y = after, new
-    return solution(found, same_value(found.t, np.stack(times)), same_value(found.y, np.stack(values, -1)))
+    t, y = same_value(found.t, np.stack(times)), same_value(found.y, np.stack(values, -1))
+    return completed(found, ("t", "y"), (t, y))
 
 
 def with_stages(slope, t, y, h, slopes, stages):
@@ -170,18 +153,3 @@ def with_stages(slope, t, y, h, slopes, stages):
 def weights_at(x, interpolation):
     """The weights of the slopes after a fraction ``x`` of the step."""
     return interpolation @ x ** np.arange(1, len(interpolation[0]) + 1)
-
-
-@rrule(solution)
-def _(found, t, y):
-    made = solution(found, t, y)
-
-    def pullback(made_bar):
-        return NoTangent(), thunk(lambda: entry(made_bar, "t")), thunk(lambda: entry(made_bar, "y"))
-
-    return made, pullback
-
-
-@frule(solution)
-def _(found, t, y, *, t_dot, y_dot):
-    return solution(found, t, y), {"t": t_dot, "y": y_dot}

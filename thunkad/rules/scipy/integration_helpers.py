@@ -43,11 +43,6 @@ def _rule(half: Any) -> tuple[Any, Any]:
 _FINITE, _INFINITE = _rule(_KRONROD_21), _rule(_KRONROD_15)
 
 
-def same_value(value: Any, computed: Any) -> Any:
-    """``value``, as SciPy found it, with the derivative of ``computed``, which is the same but for rounding."""
-    return value
-
-
 # Quadrature
 
 
@@ -232,8 +227,3 @@ def tableau_of(method: Any) -> tuple[Any, ...]:
         powers = w.coeffs[::-1][1:]
         line[: len(powers)] = powers
     return stages, cls.B, further, matrix
-
-
-def solution(found: Any, t: Any, y: Any) -> Any:
-    """SciPy's result, with the times and the values of ``t`` and ``y``."""
-    return type(found)({**found, "t": t, "y": y, "sol": None})
