@@ -39,8 +39,8 @@ refuse(
 # Samples
 
 
-@alternative(integrate.trapezoid)
-def trapezoid(y, x=None, dx=1.0, axis=-1):
+def trapezoids(y, x, dx, axis):
+    """The areas between neighbouring samples, along the last axis."""
     y = np.moveaxis(np.asarray(y), axis, -1)
     if x is None:
         d = dx
@@ -48,21 +48,19 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
         d = np.diff(x)
     else:
         d = np.diff(np.moveaxis(np.asarray(x), axis, -1))
-    return np.sum(d * (y[..., 1:] + y[..., :-1]) / 2.0, -1)
+    return d * (y[..., 1:] + y[..., :-1]) / 2.0
+
+
+@alternative(integrate.trapezoid)
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    return np.sum(trapezoids(y, x, dx, axis), -1)
 
 
 @alternative(integrate.cumulative_trapezoid)
 def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
     if initial is not None and initial != 0:
         raise ValueError("`initial` must be `None` or `0`.")
-    y = np.moveaxis(np.asarray(y), axis, -1)
-    if x is None:
-        d = dx
-    elif np.ndim(x) == 1:
-        d = np.diff(x)
-    else:
-        d = np.diff(np.moveaxis(np.asarray(x), axis, -1))
-    area = np.cumsum(d * (y[..., 1:] + y[..., :-1]) / 2.0, -1)
+    area = np.cumsum(trapezoids(y, x, dx, axis), -1)
     if initial is not None:
         area = np.concatenate([np.zeros_like(area[..., :1]), area], -1)
     return np.moveaxis(area, -1, axis)
