@@ -115,6 +115,31 @@ def test_the_steps_are_right_for_the_derivative_where_the_solution_rests():
     np.testing.assert_allclose(ad.hessian(f)(np.array([1.0])), 0.0, atol=1e-12)
 
 
+def test_what_the_slopes_may_be():
+    def f(p):
+        out = np.empty(2)
+
+        def into(t, y):
+            out[0], out[1] = y[1], -p[0] * y[0]
+            return out
+
+        one = integrate.solve_ivp(into, (0, p[1]), [1.0, 0.0], rtol=1e-8, atol=1e-9).y[0, -1]
+        two = integrate.solve_ivp(lambda t, y: -p[0] * y[0], (0, 1), [2.0], t_eval=[0.0, p[1]], rtol=1e-8, atol=1e-9).y[0, -1]
+        return one + two + np.sum(integrate.solve_ivp(lambda t, y: -p[0] * y, (1, 1), [p[1]]).y)
+
+    def closed(p):
+        return np.cos(np.sqrt(p[0]) * p[1]) + 2 * np.exp(-p[0] * p[1]) + 2 * p[1]
+
+    np.testing.assert_allclose(ad.grad(f)(P), ad.grad(closed)(P), rtol=2e-6)
+
+
+def test_second_derivatives_where_a_time_is_that_of_the_start():
+    def f(b):
+        return np.sum(integrate.solve_ivp(lambda t, y: -y, (0, b), [1.0], t_eval=np.linspace(0, b, 2), rtol=1e-8).y)
+
+    assert ad.grad(ad.grad(f))(0.5) == pytest.approx(np.exp(-0.5), rel=1e-4)
+
+
 def test_what_is_refused():
     def stiff(a):
         return integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], method="BDF").y[0, -1]

@@ -106,7 +106,36 @@ def test_complex_numbers():
     np.testing.assert_allclose(ad.grad(f)(x), 2 * np.real(matrix.toarray().conj().T @ (matrix.toarray() @ x)))
 
 
+def changed_afterwards(x):
+    d = entries(x)
+    whole = sparse.csr_matrix((d, (ROW, COLUMN)), shape=(3, 3), dtype=int)
+    own = sparse.coo_matrix((d, (ROW, COLUMN)), shape=(3, 3), copy=True)
+    k = sparse.csr_matrix((d, (ROW, COLUMN)), shape=(3, 3))
+    t = k.T
+    d *= 2
+    k *= 3
+    return np.sum((own @ x) ** 2 + (t @ x) ** 2 + (whole @ x) ** 2)
+
+
+def changed_afterwards_dense(x):
+    whole = np.zeros((3, 3))
+    np.add.at(whole, (ROW, COLUMN), np.trunc(entries(x)))
+    return np.sum((dense(x) @ x) ** 2 + (3 * dense(x).T @ x) ** 2 + (whole @ x) ** 2)
+
+
+def test_copies_and_shared_entries():
+    value, gradient = ad.value_and_grad(changed_afterwards)(X)
+    assert value == pytest.approx(changed_afterwards(X), rel=1e-14)
+    np.testing.assert_allclose(gradient, ad.grad(changed_afterwards_dense)(X), rtol=1e-11)
+    np.testing.assert_allclose(ad.jvp(changed_afterwards, (X,), (X,))[1], gradient @ X)
+    np.testing.assert_allclose(ad.linearize(changed_afterwards, X)[1](X), gradient @ X)
+
+
 def test_what_is_refused():
+    with pytest.raises(ad.NoRuleError, match="toarray"):
+        ad.grad(lambda x: np.sum((sparse.csr_array(np.diag(x)) @ B).toarray()))(X)
+    with pytest.raises(ad.NoRuleError, match="toarray"):
+        ad.grad(lambda x: sparse.csr_array(np.diag(x))[1, 1])(X)
     with pytest.raises(ad.NoRuleError, match="csr, csc and coo"):
         ad.grad(lambda x: np.sum(sparse.kron(sparse.csr_matrix(np.diag(x)), A).toarray()))(X)
     with pytest.raises(ad.ThunkadError, match="entry by entry"):

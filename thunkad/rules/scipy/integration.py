@@ -113,10 +113,9 @@ def solve_ivp(
     check_ivp(method, dense_output, events)
     extra = () if args is None else args
 
-    def slope(t, y):
-        if vectorized:
-            return np.ravel(fun(t, y[:, None], *extra))
-        return np.asarray(fun(t, y, *extra))
+    def slope(t, y):  # a copy, since fun may hand out one buffer again and again
+        value = np.ravel(fun(t, y[:, None], *extra)) if vectorized else fun(t, y, *extra)
+        return value + np.zeros(np.shape(y))
 
     start, end = t_span
     found, fractions, counts = steps_of(fun, t_span, y0, method, t_eval, vectorized, args, options)
@@ -150,4 +149,7 @@ def with_stages(slope, t, y, h, slopes, stages):
 
 def weights_at(x, interpolation):
     """The weights of the slopes after a fraction ``x`` of the step."""
-    return interpolation @ x ** np.arange(1, len(interpolation[0]) + 1)
+    weights = 0.0
+    for column in interpolation.T[::-1]:
+        weights = (weights + column) * x
+    return weights

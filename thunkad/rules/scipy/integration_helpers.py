@@ -165,6 +165,7 @@ def steps_of(
     if t_eval is None:  # SciPy's own steps, each in as many parts as are needed
         reached = found.t
         needed = np.abs(np.interp(reached[:-1], *_in_order(ends[:-1], np.diff(ends))))
+        needed[needed == 0] = np.inf  # no time at all
         parts = np.ceil(np.abs(np.diff(reached)) / needed - 0.25).clip(1).astype(int)
         inside = [np.linspace(low, high, k + 1)[1:] for low, high, k in zip(reached, reached[1:], parts)]
         counts = [int(last) for k in parts for last in [*[0] * (k - 1), 1]]
@@ -187,7 +188,8 @@ def _steps_for_both(
     size = len(y0)
 
     def slope(t: float, y: Any) -> Any:
-        return np.ravel(fun(t, y[:, None], *args)) if vectorized else np.asarray(fun(t, y, *args))
+        value = np.ravel(fun(t, y[:, None], *args)) if vectorized else fun(t, y, *args)
+        return value + np.zeros(size)
 
     def both(t: float, pair: Any) -> Any:
         y, change = pair[:size], pair[size:]

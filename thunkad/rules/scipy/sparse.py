@@ -58,7 +58,10 @@ from thunkad.tangents import NoTangent, thunk
 _BASE = sparse.csr_array.__matmul__.__globals__["_spbase"]
 _CLASSES = [getattr(sparse, f"{name}_{sort}") for name in ("coo", "csr", "csc") for sort in ("matrix", "array")]
 
-
+_HAVE_RULES = (
+    "products with vectors, sums, multiples, transposes, other formats, diagonal(), sum() and spsolve have; make the "
+    "matrix of (data, (row, column)), or make it dense with .toarray()"
+)
 _FACTORS = type(linalg.splu(sparse.identity(1, format="csc")))
 
 
@@ -81,8 +84,7 @@ def kind_of_format(args: list[Kind], kwargs: dict[str, Kind]) -> Kind:
 
 def no_rule(what: str) -> Any:
     raise NoRuleError(
-        f"{what} of sparse matrices whose entries are differentiated has no rule; "
-        "those that have one are listed in docs/coverage.md; make it dense with .toarray()"
+        f"{what} of sparse matrices whose entries are differentiated has no rule; {_HAVE_RULES}"
     )
 
 
@@ -109,7 +111,7 @@ for _helper in (outer_entries, scaled_bar, solved_matrix_bar):
 def of_class(cls: Any) -> None:
     @alternative(cls)
     def make(arg1, shape=None, dtype=None, copy=False, *, maxprint=None):
-        return assembled(cls, arg1, shape)
+        return assembled(cls, arg1, shape, dtype, copy)
 
 
 for _class in _CLASSES:
@@ -117,19 +119,19 @@ for _class in _CLASSES:
 
 
 @rrule(assembled)
-def _(cls, content, shape):
-    y = assembled(cls, content, shape)
+def _(cls, content, shape, dtype, copy):
+    y = assembled(cls, content, shape, dtype, copy)
 
     def pullback(y_bar):
-        return NoTangent(), thunk(lambda: content_bar(y_bar, y, content)), NoTangent()
+        return NoTangent(), thunk(lambda: content_bar(y_bar, y, content)), NoTangent(), NoTangent(), NoTangent()
 
     return y, pullback
 
 
 @frule(assembled)
-def _(cls, content, shape, *, content_dot):
-    y = assembled(cls, content, shape)
-    return y, made_dot(content_dot, y, content)
+def _(cls, content, shape, dtype, copy, *, content_dot):
+    y = assembled(cls, content, shape, dtype, copy)
+    return y, made_dot(content_dot, y, content, copy)
 
 # Brought into another form
 
@@ -309,6 +311,8 @@ def _(matrix, other, sign, *, matrix_dot, other_dot):
 
 @alternative(_BASE.__matmul__)
 def matmul(self, other):
+    if sparse.issparse(other):
+        return no_rule("a product of two (multiply a vector by one after the other)")
     return product(self, other)
 
 
@@ -318,7 +322,7 @@ def rmatmul(self, other):
 
 
 def dot(self, other):
-    return scaled(self, other) if np.ndim(other) == 0 and not sparse.issparse(other) else product(self, other)
+    return scaled(self, other) if np.ndim(other) == 0 and not sparse.issparse(other) else self @ other
 
 
 for _function in {cls.dot for cls in _CLASSES} | {sparse.spmatrix.__mul__}:
@@ -430,9 +434,16 @@ for _name in (
 ).split():
     if hasattr(sparse, _name):
         refuse(_CHANGES_FORM, getattr(sparse, _name))
+_OTHER = "__getitem__ __setitem__ __pow__ __abs__ __iter__ power maximum minimum max min nanmax nanmin argmax argmin "
+_OTHER += "mean getrow getcol setdiag sum_duplicates eliminate_zeros sort_indices sorted_indices prune reshape resize "
+_OTHER += "tensordot tobsr todia todok tolil sqrt sin tan arcsin arctan sinh tanh expm1 log1p sign floor ceil rint trunc"
 refuse(
-    "of SciPy's solvers of sparse systems spsolve and the solve method of splu(…) are differentiated; use one of these",
-    *(getattr(linalg, name) for name in "cg cgs gmres lgmres bicg bicgstab minres qmr lsqr lsmr factorized".split()),
-    linalg.splu,
-    linalg.spilu,
+    f"this method of sparse matrices has no rule; {_HAVE_RULES}",
+    *{getattr(cls, name) for cls in _CLASSES for name in _OTHER.split() if hasattr(cls, name)},
+)
+_SOLVERS = "cg cgs gmres lgmres bicg bicgstab minres qmr tfqmr gcrotmk lsqr lsmr factorized splu spilu inv norm expm "
+_SOLVERS += "expm_multiply matrix_power spsolve_triangular eigs eigsh svds lobpcg onenormest LinearOperator aslinearoperator"
+refuse(
+    "of scipy.sparse.linalg spsolve and the solve method of splu(…) are differentiated; use these, or dense matrices",
+    *(getattr(linalg, name) for name in _SOLVERS.split()),
 )

@@ -19,8 +19,8 @@ _BY_ENTRY = ("coo", "csr", "csc")
 # Plain operations, each with rules in ``sparse``
 
 
-def assembled(cls: type, content: Any, shape: Any) -> Any:
-    return cls(content, shape=shape)
+def assembled(cls: type, content: Any, shape: Any, dtype: Any, copy: bool) -> Any:
+    return cls(content, shape=shape, dtype=dtype, copy=copy)
 
 
 def converted(matrix: Any, method: str) -> Any:
@@ -115,33 +115,48 @@ def spread(made: Any, row: Any, column: Any, data: Any) -> Any:
 
 def content_bar(made_bar: Any, made: Any, content: Any) -> Any:
     """The cotangent of what a sparse matrix was made of."""
+    if made.dtype.kind not in "fc":
+        return ZERO
     if isinstance(content, tuple) and len(content) == 2 and isinstance(content[1], (tuple, list)):
         if made.format == "coo":  # which keeps numbers for one place apart
-            return entries(made_bar), ZERO
-        return picked(made_bar, made, *_pair(content[1])), ZERO
+            return like(entries(made_bar), content[0]), ZERO
+        return like(picked(made_bar, made, *_pair(content[1])), content[0]), ZERO
     if isinstance(content, tuple) and len(content) == 3:
-        return entries(made_bar), ZERO, ZERO
+        return like(entries(made_bar), content[0]), ZERO, ZERO
     if issparse(content):
         return of_entries(content, picked(made_bar, made, *places(content)))
     x_bar = np.zeros(np.shape(content), np.result_type(made.data, float))
     rows, columns = places(made)
     x_bar[(rows, columns) if x_bar.ndim == 2 else columns] = entries(made_bar)
-    return x_bar if np.iscomplexobj(content) else real_part(x_bar)
+    return like(x_bar, content)
 
 
-def made_dot(content_dot: Any, made: Any, content: Any) -> Any:
-    """The tangent of a sparse matrix made of ``content``."""
+def like(bar: Any, data: Any) -> Any:
+    """The real part of a cotangent of real numbers."""
+    return bar if isinstance(bar, (AbstractZero, NotImplementedTangent)) or np.iscomplexobj(data) else real_part(bar)
+
+
+def made_dot(content_dot: Any, made: Any, content: Any, copy: bool) -> Any:
+    """The tangent of a sparse matrix made of ``content``; it shares memory where the matrix does."""
+    if made.dtype.kind not in "fc":
+        return ZERO
     if isinstance(content, tuple) and len(content) == 2 and isinstance(content[1], (tuple, list)):
         data_dot = entry(content_dot, 0)
         if isinstance(data_dot, AbstractZero) or made.format == "coo":
-            return Tangent(type(made), {"data": data_dot})
+            return Tangent(type(made), {"data": shared_as(data_dot, made, content[0], copy)})
         return Tangent(type(made), {"data": spread(made, *_pair(content[1]), data_dot)})
     if isinstance(content, tuple) and len(content) == 3:
-        return Tangent(type(made), {"data": entry(content_dot, 0)})
+        return Tangent(type(made), {"data": shared_as(entry(content_dot, 0), made, content[0], copy)})
     if issparse(content):
         return converted_dot(content_dot, made, content, False)
     rows, columns = places(made)
     return Tangent(type(made), {"data": content_dot[(rows, columns) if np.ndim(content) == 2 else columns]})
+
+
+def shared_as(dot: Any, made: Any, data: Any, copy: bool) -> Any:
+    """The tangent of the numbers of ``made``, which are ``data`` in its order: shared if they are, else a copy."""
+    shared = not copy and isinstance(data, np.ndarray) and data.dtype == made.dtype
+    return dot if shared or isinstance(dot, AbstractZero) else np.array(dot)
 
 
 def _pair(where: Any) -> tuple[Any, Any]:
@@ -158,6 +173,8 @@ def converted_dot(matrix_dot: Any, made: Any, matrix: Any, turned: bool) -> Any:
     data_dot = entries(matrix_dot)
     if isinstance(data_dot, (AbstractZero, NotImplementedTangent)):
         return data_dot
+    if np.may_share_memory(made.data, matrix.data):
+        return Tangent(type(made), {"data": data_dot})
     row, column = places(matrix)
     return Tangent(type(made), {"data": spread(made, *((column, row) if turned else (row, column)), data_dot)})
 
