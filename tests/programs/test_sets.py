@@ -232,3 +232,40 @@ def test_second_derivatives_where_a_closure_fills_a_set() -> None:
 
 def test_numbers_in_a_set_that_is_given_have_no_gradient() -> None:
     assert ad.grad(lambda d: sum(d["s"]) * d["x"])({"s": {1.0, 2.0}, "x": 4.0}) == {"s": ad.NoTangent(), "x": 3.0}
+
+
+NUMBER_KEYS = {
+    "display": ("d = {x: 0.5, x * x: x}", "sum(k * p for k, p in d.items()) + list(d)[1] ** 2"),
+    "stored": ("d = {}\n d[2 * x] = 1.0\n d[x * x] = x\n t = 0.0\n for k in d: t = t + k * d[k]", "t * max(d)"),
+    "computed": ("d = {e * x: i for i, e in enumerate([2.0, 3.0])}", "sum(math.sin(k) * i for k, i in d.items())"),
+    "views": ("d = {x: 1.0, 2 * x: x}\n ks = d.keys()\n t = 0.0\n for k in ks: t += math.sin(k)", "t * max(ks)"),
+    "tuples": ("d = {}\n d[x, 0] = 1.0\n d[x * x, 1] = x", "sum(a * (b + v) for (a, b), v in d.items())"),
+    "pairs": ("d = dict(zip([x, x * x], [1.0, x])) | {x ** 3: 2.0}", "sum(k * v for k, v in sorted(d.items()))"),
+    "methods": (
+        "d = {}\n d.setdefault(x, []).append(2.0)\n d.update({x * x: [x]})\n d[3 * x] = d.pop(x)\n k, v = d.popitem()",
+        "k * v[0] + sum(k * k for k in d)",
+    ),
+    "updates": ("d = collections.defaultdict(float)\n for i in range(4): d[x * (i % 2 + 1)] += x", "sum(k * k * v for k, v in d.items())"),
+    "read": ("d = collections.defaultdict(list)\n for e in (2.0, 3.0): d[e * x].append(x)", "sum(k * k * sum(v) for k, v in d.items())"),
+    "counted": ("d = collections.Counter([2 * x, 2 * x, x * x])", "sum(k * n for k, n in d.items()) + d.most_common(1)[0][0]"),
+    "of unknown kind": ("d = [{3: x, 1: x * x}, 5][int(x > 0) - 1]\n t = 0.0\n for k in d: t = t + k * x * k", "t + sum(k * d[k] for k in d)"),
+    "constant": ("d = {0.5: x, 2.0: x * x}\n t = 0.0\n for k in d: t = t + k * d[k]", "t + sum(k * v for k, v in d.items())"),
+    "looked up": ("d = {}\n def g(y):\n  if y not in d: d[y] = y * y if y < 1 else g(y - 1) + y\n  return d[y]", "g(x + 2) * g(x)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMBER_KEYS)
+def test_numbers_that_are_keys(name: str) -> None:
+    made, value = NUMBER_KEYS[name]
+    f = Program(f"import collections, math\ndef f(x):\n {made}\n return {value}", ()).build()
+    expected = pytest.approx((f(0.6 + 1e-6) - f(0.6 - 1e-6)) / 2e-6, rel=1e-7)
+    assert ad.grad(f)(0.6) == expected and ad.jvp(f, (0.6,), (1.0,))[1] == expected
+    assert ad.linearize(f, 0.6)[1](1.0) == expected
+
+
+def test_second_derivatives_of_numbers_that_are_keys() -> None:
+    texts = [f"import collections\ndef f(x):\n {NUMBER_KEYS[name][0]}\n return {NUMBER_KEYS[name][1]}" for name in ("stored", "updates")]
+    f, g = (Program(text, ()).build() for text in texts)
+    assert ad.hvp(f, (0.6,), (1.0,)) == pytest.approx((ad.grad(f)(0.6 + 1e-5) - ad.grad(f)(0.6 - 1e-5)) / 2e-5)
+    with pytest.raises(ad.UnsupportedSyntaxError, match="keys of a dict"):
+        ad.hvp(g, (0.6,), (1.0,))

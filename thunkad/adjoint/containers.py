@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from thunkad.adjoint.bars import ZERO_REF, Bars
-from thunkad.adjoint.mutation import ListStep, as_key
+from thunkad.adjoint.keys import noted_key
+from thunkad.adjoint.mutation import ListStep, UpdatePartStep, as_key
 from thunkad.adjoint.steps import ENTRY, Block, Step, give, give_display
 from thunkad.analysis.sites import Site
 from thunkad.ir import nodes as n
@@ -59,6 +60,7 @@ class Containers:
 
     fw: Any
     kind: Any
+    operator: Any
 
     def method(
         self, s: Any, target: str | None, e: n.Call, owner: n.Name, name: str, out: list[n.Stmt], steps: Block
@@ -88,6 +90,18 @@ class Containers:
                 steps.steps.append(ListStep(s.line, owner.id, (undo, (n.Name(position),)), value, target))
                 return True
         self.change(s, target, owner, name, e.args, e.kwargs, out, steps)
+        return True
+
+    def update_part(self, s: n.Update, base: n.Name, target: n.Index | n.Attr, value: n.Expr, out: list[n.Stmt],
+                    steps: Block) -> bool:  # fmt: skip
+        """``base[key] op= value`` where it is not known what the entry is."""
+        undo = self.fw.names.new("undo")
+        name = "update_attribute" if type(target) is n.Attr else "update_entry"
+        key = n.Const(target.name) if type(target) is n.Attr else as_key(target.index)
+        key = noted_key(self, s, target, key, out, steps)
+        call = n.Call(self.fw.callees.updater(name), (self.operator(s, s.op), base, key, value))
+        out.append(n.Assign(undo, call, line=s.line, site="collects"))
+        steps.steps.append(UpdatePartStep(s.line, base.id, value, undo))
         return True
 
     def change(self, s: Any, target: str | None, owner: n.Name, name: str, args: tuple[n.Expr, ...], kwargs: Any,

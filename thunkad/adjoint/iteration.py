@@ -76,7 +76,7 @@ class KeyStep(IndexStep):
 def item_step(resolved: Resolved, s: n.For, source: str, count: str) -> IndexStep:
     """The step of what a loop over ``source`` binds."""
     kind = resolved.kind(n.Name(source))
-    step = KeyStep if isinstance(kind, Mapping) or (kind is UNKNOWN and resolved.members) else IndexStep
+    step = KeyStep if isinstance(kind, Mapping) or kind is UNKNOWN else IndexStep
     return step(s.line, s.target, source, n.Name(count), PY_INT)
 
 

@@ -11,6 +11,7 @@ from thunkad.adjoint.accessors import Accessors
 from thunkad.adjoint.calls import Calls
 from thunkad.adjoint.containers import ChangeStep, Containers
 from thunkad.adjoint.iteration import item_step
+from thunkad.adjoint.keys import key_of_read, named_tuple, put_key
 from thunkad.adjoint.mutation import (
     KEEP,
     SHARES,
@@ -21,10 +22,8 @@ from thunkad.adjoint.mutation import (
     SlotStep,
     StoreStep,
     UnlessView,
-    UpdatePartStep,
     UpdateStep,
     WholeStep,
-    as_key,
     is_simple_list,
 )
 from thunkad.adjoint.steps import Block, CopyStep, DisplayStep, InlineStep, OutlinedStep, UnpackStep
@@ -240,6 +239,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
         if not self.is_shadowed(base):
             out.append(self.fw.copy(s))
             return True
+        s = named_tuple(self, s, out, steps)
         if type(s.target) is n.Attr and isinstance(self.kind(base), Num):
             target = n.Index(self.part(s, base, s.target.name, out, steps), n.Const(Ellipsis))
             self.write(s, target, s.value, out, steps)
@@ -285,6 +285,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
             step = StoreStep(s.line, base.id, index, is_basic, self.element_kind(target), value, self.kind(value))
             steps.steps.append(step)
             return
+        put_key(self.fw, s, target, steps)
         steps.steps.append(SlotStep(s.line, base.id, index, value, field=False))
 
     def update(self, s: n.Update, out: list[n.Stmt], steps: Block) -> bool:
@@ -294,6 +295,8 @@ class Mutation(Writers, Containers, Accessors, Calls):
         if not self.is_shadowed(base):
             out.append(self.fw.copy(s))
             return True
+        s = named_tuple(self, s, out, steps)
+        target = s.target
         if type(target) is n.Attr and isinstance(self.kind(base), Num):
             target = n.Index(self.part(s, base, target.name, out, steps), n.Const(Ellipsis))
             return self.update(n.Update(target, s.op, s.value, line=s.line), out, steps)
@@ -327,20 +330,6 @@ class Mutation(Writers, Containers, Accessors, Calls):
     def plain_slot(self, base: n.Expr, target: n.Index | n.Attr) -> bool:
         """Whether the entry is one of a list or dict, so that reading and writing it runs no code of the user's."""
         return isinstance(self.kind(base), (Sequence, Mapping)) and type(target) is n.Index
-
-    def update_part(self, s: n.Update, base: n.Name, target: n.Index | n.Attr, value: n.Expr, out: list[n.Stmt],
-                    steps: Block) -> bool:  # fmt: skip
-        """``base[key] op= value`` where it is not known what the entry is."""
-        undo = self.fw.names.new("undo")
-        name, key = (
-            ("update_attribute", n.Const(target.name))
-            if type(target) is n.Attr
-            else ("update_entry", as_key(target.index))
-        )
-        call = n.Call(self.fw.callees.updater(name), (self.operator(s, s.op), base, key, value))
-        out.append(n.Assign(undo, call, line=s.line, site="collects"))
-        steps.steps.append(UpdatePartStep(s.line, base.id, value, undo))
-        return True
 
     def operator(self, s: n.Stmt, op: str) -> n.Ref:
         if op not in INPLACE_FUNCTION:
@@ -384,6 +373,7 @@ class Mutation(Writers, Containers, Accessors, Calls):
                 s, "an iterator over a value that is changed before the iterator is used up", hint
             )
         if t is n.Index and site is None and self.is_shadowed(e.value):
+            key_of_read(self.fw, s, steps)
             self.read(s, s.target, e.value.id, e.index, out, steps)
             return True
         if t is n.Attr and site is None and self.is_shadowed(e.value):

@@ -12,6 +12,7 @@ from typing import Any
 
 from thunkad.adjoint.bars import DENSE, INDEX_ADD, ZERO_REF, Bars
 from thunkad.adjoint.inline import fitted
+from thunkad.adjoint.keys import take_keys
 from thunkad.adjoint.steps import ENTRY, Step, as_key, give, give_display
 from thunkad.analysis.activity import activity
 from thunkad.analysis.aliases import NOTHING_SHARED, Aliases, Sharing, aliases_of, find_aliases, has_memory
@@ -383,6 +384,7 @@ class ShadowDisplayStep(Step):
         values = self.values
         wanted = [v for v in values if type(v) is n.Name and v.id in bars.active and not bars.only_memory(v.id)]
         all_slots = n.Call(n.Attr(n.Name(bars.shadows), "of"), (n.Name(self.target),))
+        take_keys(bars, self.target, self.display)
         if self.spreads:
             give_display(bars, self.display, all_slots, found=lambda item, slot: received(bars, item, slot))
             return

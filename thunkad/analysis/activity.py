@@ -7,7 +7,7 @@ from typing import Any
 
 from thunkad.analysis.aliases import aliases_of, has_memory
 from thunkad.analysis.entries import display_entries, entry_read, tracked_names
-from thunkad.analysis.keys import object_keys
+from thunkad.analysis.keys import active_keys, read_key
 from thunkad.analysis.residuals import residuals_of
 from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.sources import sources
@@ -152,7 +152,9 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
     if through_list is not None:
         return through_list
     if t is n.Assign:
-        return [(s.target, operands(s.value, resolved.sites.get(id(s)))), *_writes(resolved, s)]
+        read = read_key(resolved, s)
+        keyed = [] if read is None else [(read[0], read[1:])]
+        return [(s.target, operands(s.value, resolved.sites.get(id(s)))), *_writes(resolved, s), *keyed]
     if t is n.Effect:
         return _writes(resolved, s)
     if t is n.Unpack:
@@ -170,7 +172,7 @@ def flows(resolved: Resolved, s: n.Stmt) -> list[tuple[str, tuple[str, ...]]]:
         root = s.target
         while type(root) in (n.Index, n.Attr):
             root = root.value
-        put = (*walk.names(s.value), *object_keys(resolved, s))
+        put = (*walk.names(s.value), *active_keys(resolved, s))
         return [(root.id, put)] if type(root) is n.Name else []
     return []
 

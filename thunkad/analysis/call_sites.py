@@ -49,6 +49,7 @@ from thunkad.kinds.lattice import (
     Num,
     Sequence,
     Tuple,
+    has_known_keys,
     is_hashable,
     item_of,
     items_around_star,
@@ -214,8 +215,8 @@ class CallSites:
                 if decision.entry is None and isinstance(meant, type) and makes_itself(meant):
                     return self.made(s, e.func, meant, args, kwargs, kinds)
                 return self.dynamic(s, e.func, args, kwargs, kinds, results.call(meant, [NUMERIC], {}))
-        if fn in (dict.keys, OrderedDict.keys) and self.context.members == frozenset():
-            return self.site(s, Site("constant", fn, args=tuple(args), kinds=kinds))  # no object is a key
+        if fn in (dict.keys, OrderedDict.keys) and has_known_keys(kinds):
+            return self.site(s, Site("constant", fn, args=tuple(args), kinds=kinds))  # they are constants
         function = numeric_function(meant, kinds)
         if function is None:  # an operator, as a function
             return self.dynamic(s, e.func, args, kwargs, kinds, only_reads=True)

@@ -43,6 +43,7 @@ from thunkad.runtime.columns import column, directions, side_by_side
 from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.dots import outward
 from thunkad.runtime.held import held
+from thunkad.runtime.key_dots import check_keys_still
 from thunkad.runtime.marks import NESTED, Derivative
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, Tangent
 
@@ -259,6 +260,8 @@ class NestedAgain:
 
     def cotangents(self, fn: Bundle, args: Args, kwargs: Kwargs, seed: Bundle) -> list[Any]:
         """The cotangents of a whole call (callee, arguments, keywords), by the derivation of the callee."""
+        for bundle in (fn, *args, *kwargs.values()):
+            check_keys_still(bundle[1:])
         f, given, named = fn[0], values(args), named_values(kwargs)
         direct, _ = operator_methods(f, given)
         f = f if direct is None else direct

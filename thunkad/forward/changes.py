@@ -16,6 +16,7 @@ from thunkad.analysis.sites import Site
 from thunkad.analysis.special import is_own_class
 from thunkad.analysis.writing import LOOKED_AT, MOVERS, STARRED_OUT, is_numpy, out_operands, out_position, outlives
 from thunkad.forward.calls import EFFECT, SPREAD
+from thunkad.forward.keys import put_key
 from thunkad.forward.loops import as_value
 from thunkad.forward.memory import MUTATING
 from thunkad.forward.template import ZERO_REF
@@ -88,6 +89,7 @@ class Changes:
                 push.emit(n.Store(n.Attr(push.dot(root), target.name) if place is None else place, value))
             elif type(target) is n.Index:
                 at = as_value(target.index)
+                put_key(push, target)
                 push.emit(n.Effect(n.Call(SET_ENTRY, (push.dot(root), at, push.dot(s.value), root, s.value))))
             else:
                 at = n.Const(target.name)
@@ -143,6 +145,7 @@ class Changes:
             old = n.Binary("*", there, s.value)
             push.emit(n.Store(there, n.Binary("+", old, n.Binary("*", target, push.dot(s.value)))))
         elif type(target) is n.Index and value_is_number and self.is_numeric_part(root, target.index):
+            put_key(push, target)
             self.replace(s, n.Index(root, target.index), s.op, s.value)
         else:
             self.update_unknown(s, root, target)
@@ -185,6 +188,8 @@ class Changes:
 
     def update_unknown(self, s: n.Update, root: n.Name, target: Any) -> None:
         index = type(target) is n.Index
+        if index:
+            put_key(self.push, target)
         place = as_value(target.index) if index else n.Const(target.name)
         args = self.operator(s.op), root, self.push.dot(root), place, s.value, self.push.dot(s.value)
         self.push.emit(n.Effect(self.both("update_entry" if index else "update_attribute", *args), site=EFFECT))

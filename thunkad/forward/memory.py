@@ -311,6 +311,7 @@ def changes_first(fn: Any) -> bool:
         "fill_diagonal",
         "put_along_axis",
         "index_add",
+        "item_add",
         "take_stored",
         "take_moved",
     ):

@@ -21,6 +21,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.forward.calls import ITEM_DOTS, SPREAD, TANGENT, TANGENT_OF, Calls, Pushed
 from thunkad.forward.changes import Changes
+from thunkad.forward.keys import key_of_read, put_keys
 from thunkad.forward.loops import as_value, changes_what_it_runs_over, live_call, parts_by_number
 from thunkad.forward.memory import Memory
 from thunkad.forward.residuals import Residuals
@@ -45,7 +46,7 @@ BUFFER = n.Ref("tangent_buffer", dots.tangent_buffer)
 #: The methods of shadows, each with the places of its arguments that are cotangents.
 SHADOW_METHODS: dict[str, tuple[int, ...]] = {
     "of": (), "add": (1,), "add_entry": (3,), "add_item": (3,), "accumulate": (1, 2), "take": (1,), "number_part": (1,),
-    "take_entry": (),
+    "take_entry": (), "take_key": (), "take_default_key": (),
     "collect": (), "whole": (1,), "add_slice": (), "numbers": (1,), "add_read": (3,), "expect": (), "received": (1,),
     "add_field": (3,), "take_item": (), "take_field": (),
 }  # fmt: skip
@@ -233,6 +234,7 @@ class Push:
                 self.keep(s)
             return
         self.keep(s)
+        key_of_read(self, s)
         if target not in self.moving:
             return
         t = type(e)
@@ -243,6 +245,7 @@ class Push:
             self.tangent(target, e, fresh=True)
         elif t in DISPLAYS:
             self.tangent(target, self.dot(e), fresh=self.moves(e))
+            put_keys(self, target, e)
         elif t is n.Index:
             self.tangent(target, self.index(target, e), fresh=True)
         elif t is n.Attr:

@@ -39,6 +39,7 @@ from thunkad.runtime import (
 )
 from thunkad.runtime.accumulate import accumulate
 from thunkad.runtime.complex import in_field_of
+from thunkad.runtime.key_bars import item_add
 from thunkad.tangents import unthunk
 
 
@@ -154,6 +155,7 @@ results.RESULT_OF_HELPER.update(
         cotangents.project_copy: _like_second,
         cotangents.add: _sum,
         cotangents.index_add: _first,
+        item_add: _first,
         cotangents.scalar_seed: _number,
         dots.tangent_buffer: _like_second,
         dots.entry_dot: _entry_dot,

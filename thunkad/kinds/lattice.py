@@ -253,9 +253,14 @@ def may_have_tangent(k: Kind) -> bool:
     if isinstance(k, Sequence):
         return k.item is not None and may_have_tangent(k.item)
     if isinstance(k, Mapping):
-        value = value_of(k)
-        return value is not None and may_have_tangent(value)
+        value = value_of(k)  # where the keys are not known, they may
+        return value is not None and (k.entries is None or may_have_tangent(value))
     return True
+
+
+def has_known_keys(kinds: tuple[Kind, ...]) -> bool:
+    """Whether the first of these is of a dict whose keys are known, and so constants."""
+    return bool(kinds) and isinstance(kinds[0], Mapping) and kinds[0].entries is not None
 
 
 def has_field(k: Kind) -> bool:

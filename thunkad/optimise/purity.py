@@ -24,11 +24,11 @@ _PURE_BUILTINS = frozenset(
 )  # fmt: skip
 #: Helpers of generated code that change something, or run code of the user's.
 CHANGING = frozenset(
-    ("pop", "insert", "reverse", "index_add", "item_add", "accumulate", "take_entry", "take_item", "take_field",
-     "take_stored", "take_moved",
+    ("pop", "insert", "reverse", "index_add", "item_add", "accumulate", "take_entry", "take_key",
+     "take_default_key", "take_item", "take_field", "take_stored", "take_moved",
      "change", "update", "update_entry", "update_attribute", "pull", "pull_kept", "pull_shared", "pull_packed",
      "pull_kept_packed", "pull_shared_packed", "pull_noting", "pull_noting_packed",
-     "set_entry", "set_field", "del_field", "change_dot", "next_dot",
+     "set_entry", "add_key", "add_default_key", "set_field", "del_field", "change_dot", "next_dot",
      "enter", "entered", "leave", "check_delete", "begin", "settle")
 )  # fmt: skip
 #: Those that refuse a result that is no number.

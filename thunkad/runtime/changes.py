@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import UnsupportedSyntaxError
-from thunkad.runtime.cotangents import add, like
+from thunkad.runtime.cotangents import add, entry, like
 from thunkad.runtime.elements import sorted_order
+from thunkad.runtime.key_bars import NUMBERS, dict_bar_of, key_bars
 from thunkad.runtime.sets import check_elements
 from thunkad.tangents import ZERO, AbstractZero, unthunk
 
@@ -239,12 +240,14 @@ _DEQUE: dict[str, Callable[..., tuple[Any, Undo]]] = {
 def _put(x: dict[Any, Any], pairs: list[tuple[Any, Any]]) -> Callable[[Any], dict[Any, Any]]:
     """Write entries; in reverse, their slots are taken."""
     keys = list(dict.fromkeys(k for k, _ in pairs))
+    new = [k for k in keys if isinstance(k, NUMBERS) and k not in x]
     for key, v in pairs:
         x[key] = v
 
-    def undo(shadows: Any) -> dict[Any, Any]:
+    def undo(shadows: Any) -> Any:
         slots = shadows.of(x)
-        return {key: slots.pop(key, ZERO) for key in keys}
+        found = {key: slots.pop(key, ZERO) for key in keys}
+        return dict_bar_of(new, [shadows.take_key(x, key) for key in new], found)
 
     return undo
 
@@ -261,11 +264,14 @@ def _update(x: dict[Any, Any], other: Any = (), /, **more: Any) -> tuple[None, U
 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
         found = back(shadows)
-        named = {k: found.pop(k, ZERO) for k in more}
+        named = {k: entry(found, k) for k in more}
+        of_keys = key_bars(found, tuple(k for k, _ in given))
         if not single:
-            return [{k: found[k] for k, _ in given if k in found}], named
+            of_values = {k: entry(found, k) for k, _ in given if k not in named}
+            return [dict_bar_of([k for k, _ in given], of_keys, of_values)], named
         last = {k: place for place, (k, _) in enumerate(given)}
-        parts = [(ZERO, found.get(k, ZERO) if last[k] == place else ZERO) for place, (k, _) in enumerate(given)]
+        last.update(dict.fromkeys(named, -1))
+        parts = [(of_keys[j], entry(found, k) if last[k] == j else ZERO) for j, (k, _) in enumerate(given)]
         return [type(other)(parts) if type(other) in (list, tuple) else parts], named
 
     return None, undo
@@ -278,7 +284,7 @@ def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, 
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
         slots = shadows.of(x)
         slots[key] = add(slots.get(key, ZERO), bar)
-        return [ZERO, ZERO if had else slots.pop(key)], {}
+        return [ZERO, ZERO] if had else [shadows.take_key(x, key), slots.pop(key)], {}
 
     return found, undo
 
@@ -301,6 +307,8 @@ def _popitem(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
     def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
         pair = shadows.of(found)
         shadows.of(x)[found[0]], pair[1] = pair[1], ZERO  # what has memory keeps its shadow
+        shadows.add_keys(x, dict_bar_of(found[:1], pair[:1], {}))
+        pair[0] = ZERO
         return [ZERO] * len(args), {}
 
     return found, undo
@@ -339,7 +347,12 @@ _DICT: dict[str, Callable[..., tuple[Any, Undo]]] = {
 
 def _set_key(x: dict[Any, Any], key: Any, v: Any) -> Undo:
     back = _put(x, [(key, v)])
-    return lambda shadows, bar: ([ZERO, back(shadows)[key]], {})
+
+    def undo(shadows: Any, bar: Any) -> tuple[list[Any], dict[str, Any]]:
+        found = back(shadows)
+        return [*key_bars(found, (key,)), found[key]], {}
+
+    return undo
 
 
 def _move_to_end(x: OrderedDict[Any, Any], *args: Any, **kwargs: Any) -> tuple[None, Undo]:

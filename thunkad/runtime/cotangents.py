@@ -143,7 +143,7 @@ def gather(parts: tuple[Any, ...], x: Any) -> Any:
         return x_bar
     if isinstance(x, dict) and not all(isinstance(unthunk(p), AbstractZero) for p in parts):
         raise UnsupportedSyntaxError(
-            "objects that are keys of a dict and differentiated are taken apart (a, b = d)", hint="use list(d)"
+            "keys of a dict that are differentiated are taken apart (a, b = d)", hint="use list(d)"
         )
     return list(parts) if isinstance(x, LISTS) else tuple(parts)
 

@@ -17,8 +17,9 @@ from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.attributes import check_delete, check_write, is_own_dictionary
 from thunkad.runtime.containers import LISTS, SEQUENCES, SetDots
 from thunkad.runtime.cotangents import dense, describe, entry
-from thunkad.runtime.dots import has_fields, numeric, spread, spread_named, tangent_buffer
+from thunkad.runtime.dots import has_fields, numeric, spread, tangent_buffer
 from thunkad.runtime.elements import sorted_order
+from thunkad.runtime.key_dots import add_key, drop_key
 from thunkad.runtime.sets import change_set, dots_of_keys, dots_of_set
 from thunkad.runtime.shadows import unless_cut
 from thunkad.runtime.subclasses import check_contents
@@ -197,32 +198,54 @@ _DEQUE: dict[str, Callable[..., Any]] = {
 
 def _update(x_dot: Any, x: Any, args: Args, arg_dots: Args, kwargs: Kwargs, kwarg_dots: Kwargs) -> None:
     if args and isinstance(args[0], dict):
-        x_dot.update(spread_named(arg_dots[0], args[0]))
+        for key, dot in zip(args[0], spread(arg_dots[0], args[0])):
+            add_key(x_dot, key, dot)
+        x_dot.update({k: entry(arg_dots[0], k) for k in args[0]})
     elif args:
         for (key, v), dot in zip(args[0], spread(arg_dots[0], args[0])):
+            add_key(x_dot, key, entry(dot, 0))
             x_dot[key] = held(entry(dot, 1), v)
     x_dot.update({k: held(kwarg_dots.get(k, ZERO), v) for k, v in kwargs.items()})
 
 
 def _setdefault(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
     if args[0] not in x:
+        add_key(x_dot, args[0], arg_dots[0])
         x_dot[args[0]] = held(arg_dots[1], args[1]) if len(args) > 1 else ZERO
     return x_dot.get(args[0], ZERO)
 
 
 def _pop_key(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> Any:
+    drop_key(x_dot, args[0])
     return x_dot.pop(args[0], ZERO) if args[0] in x else arg_dots[-1]
+
+
+def _delete_key(x_dot: Any, x: Any, args: Args, *_: Any) -> None:
+    drop_key(x_dot, args[0])
+    x_dot.pop(args[0], None)
+
+
+def _set_key(x_dot: Any, x: Any, args: Args, arg_dots: Args, *_: Any) -> None:
+    add_key(x_dot, args[0], arg_dots[0])
+    set_entry(x_dot, args[0], arg_dots[1], x, args[1])
 
 
 def _popitem(x_dot: Any, x: Any, args: Args, arg_dots: Args, kwargs: Kwargs, _: Any) -> Any:
     if type(x) is OrderedDict and x:
         last = args[0] if args else kwargs.get("last", True)
-        return ZERO, x_dot.pop(next(reversed(x) if last else iter(x)), ZERO)
+        return _taken(x_dot, x, next(reversed(x) if last else iter(x)))
     if type(x) not in (dict, OrderedDict):
         raise UnsupportedSyntaxError(
             f"popitem() of a {type(x).__name__} with values that are differentiated", hint="name the key: d.pop(key)"
         )
-    return (ZERO, x_dot.pop(next(reversed(x)), ZERO)) if x else ZERO
+    return _taken(x_dot, x, next(reversed(x))) if x else ZERO
+
+
+def _taken(x_dot: Any, x: Any, key: Any) -> tuple[Any, Any]:
+    """The tangents of an item that is taken out of ``x``."""
+    key_dot = dots_of_keys(x_dot, {key: None})[0]
+    drop_key(x_dot, key)
+    return key_dot, x_dot.pop(key, ZERO)
 
 
 _DICT: dict[str, Callable[..., Any]] = {
@@ -232,8 +255,8 @@ _DICT: dict[str, Callable[..., Any]] = {
     "popitem": _popitem,
     "clear": _same("clear"),
     "move_to_end": lambda *_: ZERO,
-    "__setitem__": _setitem,
-    "__delitem__": lambda x_dot, x, args, *_: x_dot.pop(args[0], None),
+    "__setitem__": _set_key,
+    "__delitem__": _delete_key,
 }
 
 
@@ -267,7 +290,7 @@ def live_dots(dots: Args, how: Any, xs: Args) -> Iterator[Any]:
     if how is zip:
         return zip(*map(_each, dots, xs))
     if how is reversed:
-        return repeat(ZERO) if isinstance(dots[0], AbstractZero) else reversed(dots[0])
+        return repeat(ZERO) if isinstance(dots[0], AbstractZero) else reversed(list(_each(dots[0], xs[0])))
     if not isinstance(xs[0], dict):  # it has a method of that name
         what = f"a loop over .{how.__name__}() of {describe(xs[0])} that it changes is not supported in forward mode"
         raise UnsupportedSyntaxError(what, hint="iterate by index")
@@ -282,7 +305,7 @@ def _each(x_dot: Any, x: Any) -> Iterator[Any]:
         return repeat(ZERO)
     if isinstance(x_dot, SetDots):
         return iter(dots_of_set(x_dot, x))
-    return iter(dots_of_keys(x) if isinstance(x, dict) else x_dot)
+    return iter(dots_of_keys(x_dot, x) if isinstance(x, dict) else x_dot)
 
 
 def next_dot(dots: Iterator[Any], item: Any) -> Any:

@@ -30,6 +30,7 @@ from thunkad.runtime.chosen import is_function, owner_of
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, DefaultDots, SetDots, remade
 from thunkad.runtime.cotangents import dense, describe, entry, structure_of
 from thunkad.runtime.ducks import as_duck, is_duck, refuse_field
+from thunkad.runtime.key_dots import key_dots
 from thunkad.runtime.parts import fields_of
 from thunkad.runtime.sets import dots_of_keys, dots_of_set
 from thunkad.runtime.shadows import shares
@@ -41,7 +42,7 @@ def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
     """The tangents of the items of ``x``, one for each; those of numbers and arrays are never structural zeros."""
     x_dot = unthunk(x_dot)
     if isinstance(x, dict):
-        return (ZERO,) * len(x) if isinstance(x_dot, AbstractZero) else tuple(dots_of_keys(x))
+        return (ZERO,) * len(x) if isinstance(x_dot, AbstractZero) else tuple(dots_of_keys(x_dot, x))
     if isinstance(x_dot, SetDots):
         return tuple(dots_of_set(x_dot, x))
     if isinstance(x_dot, AbstractZero):
@@ -76,7 +77,7 @@ def is_iterator(x: Any) -> bool:
 
 def spread_named(x_dot: Any, x: dict[Any, Any]) -> dict[Any, Any]:
     """The tangents of the entries of a dict, one for each of its keys."""
-    return {k: entry(x_dot, k) for k in x}
+    return {**{k: entry(x_dot, k) for k in x}, **key_dots(x_dot)}
 
 
 def numeric(x: Any) -> bool:
@@ -208,6 +209,7 @@ def _buffer(x_dot: Any, x: Any, seen: dict[Any, Any], left: Left) -> Any:
         made = tuple(inner(entry(x_dot, k), v) for k, v in enumerate(x))
     elif isinstance(x, dict):
         made = DefaultDots() if isinstance(x, defaultdict) else {}
+        made.update(key_dots(x_dot))
         left.append(lambda: made.update([(k, inner(entry(x_dot, k), v)) for k, v in x.items()]))
     elif isinstance(x, SETS):
         made = SetDots()
@@ -272,7 +274,18 @@ def has_fields(x: Any) -> bool:
     named = isinstance(getattr(x, "__dict__", None), dict) or any(
         "__slots__" in cls.__dict__ for cls in type(x).__mro__
     )
-    values = (type, types.ModuleType, np.generic, float, int, complex, AbstractZero, Tangent, Thunk)
+    values = (
+        type,
+        types.ModuleType,
+        np.generic,
+        float,
+        int,
+        complex,
+        AbstractZero,
+        NotImplementedTangent,
+        Tangent,
+        Thunk,
+    )
     return named and not is_function(x) and not isinstance(x, values)
 
 

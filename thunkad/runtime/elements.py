@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import NotImplementedDerivativeError
+from thunkad.errors import NotImplementedDerivativeError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import is_zero, shape_only, stretch, unbroadcast, zeros
 from thunkad.runtime.attributes import gone_through
 from thunkad.runtime.complex import in_field_of
 from thunkad.runtime.containers import LISTS, SEQUENCES, SETS, DefaultDots
 from thunkad.runtime.cotangents import add, entry, like
 from thunkad.runtime.ducks import is_duck
-from thunkad.runtime.key_bars import dict_bar_of, key_bars
+from thunkad.runtime.key_bars import KeyBars, dict_bar_of, key_bars
+from thunkad.runtime.key_dots import add_key
 from thunkad.runtime.sets import dots_of_keys, dots_of_set, elements_of
 from thunkad.tangents import NO_TANGENT, ZERO, Tangent
 
@@ -44,7 +45,7 @@ def elements_dot(x_dot: Any, x: Any, drawn: Sequence[Any] = ()) -> list[Any]:
     if is_zero(x_dot):
         return [ZERO] * len(x if hasattr(x, "__len__") else drawn)
     if isinstance(x, dict):
-        return dots_of_keys(x)
+        return dots_of_keys(x_dot, x)
     if isinstance(x, SETS):
         return dots_of_set(x_dot, x)
     if isinstance(x_dot, Tangent):
@@ -273,11 +274,17 @@ def dict_dot(mapping_dot: Any, mapping: Any) -> Any:
     """The tangent of ``dict(mapping)``."""
     if isinstance(mapping, dict) or is_zero(mapping_dot):
         return mapping_dot
-    return {key: entry(pair_dot, 1) for (key, _), pair_dot in zip(mapping, mapping_dot)}
+    made = {key: entry(pair_dot, 1) for (key, _), pair_dot in zip(mapping, mapping_dot)}
+    for (key, _), pair_dot in zip(mapping, mapping_dot):
+        add_key(made, key, entry(pair_dot, 0))
+    return made
 
 
 def initial_bar(y_bar: Any, mapping: Any) -> Any:
     """The cotangent of what a ``defaultdict`` begins with."""
+    if isinstance(y_bar, KeyBars) and any(key not in mapping for key, _ in y_bar.of_keys.values()):
+        what = "a number that is differentiated and was made a key of a defaultdict by reading"
+        raise UnsupportedSyntaxError(what, hint="use d.setdefault(key, …), or put the value there: d[key] = …")
     return y_bar if is_zero(y_bar) else {key: y_bar[key] for key in mapping if key in y_bar}
 
 
@@ -305,7 +312,7 @@ def items_bar(y_bar: Any, mapping: dict[Any, Any]) -> dict[Any, Any]:
 
 def items_dot(mapping_dot: Any, mapping: dict[Any, Any]) -> list[Any]:
     """The tangents of the items of ``mapping``, in order."""
-    keys = repeat(NO_TANGENT) if is_zero(mapping_dot) else dots_of_keys(mapping)
+    keys = repeat(NO_TANGENT) if is_zero(mapping_dot) else dots_of_keys(mapping_dot, mapping)
     return [(dot, entry(mapping_dot, key)) for dot, key in zip(keys, mapping)]
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from thunkad.errors import Place, UnsupportedSyntaxError
 from thunkad.runtime.containers import SETS, SetDots
-from thunkad.runtime.key_bars import KEYS, dict_bar_of
+from thunkad.runtime.key_bars import KEYS, NUMBERS, OfKey, dict_bar_of
+from thunkad.runtime.key_dots import key_dots
 from thunkad.runtime.parts import parts_of, within
 from thunkad.tangents import NO_TANGENT, ZERO, AbstractZero, NotImplementedTangent, unthunk
 
-_NUMBERS = (float, complex, np.inexact)
 _HOLDERS = (np.ndarray, list, dict)
 _PLAIN = (str, bytes, int, np.integer, np.bool_, type(None), type, range, enum.Enum)
 
@@ -41,7 +41,7 @@ def check_elements(elements: Iterable[Any]) -> None:
 
 
 def _is_number(x: Any) -> bool:
-    return any(map(_is_number, x)) if isinstance(x, (tuple, frozenset)) else isinstance(x, _NUMBERS)
+    return any(map(_is_number, x)) if isinstance(x, (tuple, frozenset)) else isinstance(x, NUMBERS)
 
 
 def _holds_numbers(x: Any) -> bool:
@@ -49,7 +49,7 @@ def _holds_numbers(x: Any) -> bool:
     if isinstance(x, _PLAIN):
         return False
     found = (part for part in within(x) if not isinstance(part, (tuple, frozenset)))
-    return any(isinstance(part, _HOLDERS) or any(isinstance(v, _NUMBERS) for v in parts_of(part)) for part in found)
+    return any(isinstance(part, _HOLDERS) or any(isinstance(v, NUMBERS) for v in parts_of(part)) for part in found)
 
 
 def without_objects(y: Any, name: str) -> Any:
@@ -110,10 +110,12 @@ def dots_of_set(x_dot: Any, x: Any) -> list[Any]:
     return [found.get(id(v), ZERO) for v in x]
 
 
-def dots_of_keys(x: dict[Any, Any]) -> list[Any]:
-    """The tangents of the keys of a dict, which are not known: an error if one is needed."""
-    unknown = NotImplementedTangent(KEYS, Place())
-    return [unknown if _holds_numbers(k) else ZERO for k in x]
+def dots_of_keys(x_dot: Any, x: dict[Any, Any]) -> list[Any]:
+    """The tangents of the keys of a dict; those of objects are not known: an error if one is needed."""
+    found, unknown = key_dots(x_dot), NotImplementedTangent(KEYS, Place())
+    if not found:
+        return [unknown if _holds_numbers(k) else ZERO for k in x]
+    return [found[OfKey(k)] if OfKey(k) in found else unknown if _holds_numbers(k) else ZERO for k in x]
 
 
 def change_set(x_dot: Any, x: Any, name: str, args: tuple[Any, ...], arg_dots: tuple[Any, ...]) -> Any:

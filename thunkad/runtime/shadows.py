@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from thunkad.errors import CotangentError, UnsupportedSyntaxError
-from thunkad.runtime.array_shadows import ArrayShadows
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import Holding, check_items, check_read, check_write, gone_through
 from thunkad.runtime.chosen import METHODS, is_function, owner_of
@@ -26,6 +25,7 @@ from thunkad.runtime.dict_fields import slot_of_read, slot_of_write
 from thunkad.runtime.held_cotangents import of_function
 from thunkad.runtime.indexing import assigned_last
 from thunkad.runtime.key_bars import KeyBars, dict_bar_of
+from thunkad.runtime.key_shadows import KeyShadows
 from thunkad.runtime.parts import fields_of
 from thunkad.runtime.subclasses import check_contents
 from thunkad.runtime.walks import Left, complete
@@ -36,7 +36,7 @@ FUNCTIONS = (functools.partial, types.FunctionType, *METHODS)
 VALUES = (float, int, complex, np.generic, Holding, *FUNCTIONS)
 
 
-class Shadows(ArrayShadows):
+class Shadows(KeyShadows):
     """See the module's docstring.  What is shadowed is kept alive, so that its identity can't be reused meanwhile."""
 
     def __init__(self) -> None:
@@ -53,7 +53,11 @@ class Shadows(ArrayShadows):
             return self._whole(x)
         if isinstance(x, SEQUENCES):
             return self._container(x, lambda: [ZERO] * len(x))
-        if isinstance(x, dict) or (hasattr(x, "__dict__") and not isinstance(x, type)) or hasattr(type(x), "__slots__"):
+        if (
+            isinstance(x, (dict, KeysView))
+            or (hasattr(x, "__dict__") and not isinstance(x, type))
+            or hasattr(type(x), "__slots__")
+        ):
             return self._container(x, dict) if not isinstance(x, (tuple, float, int, complex, np.generic)) else ZERO
         return ZERO
 
@@ -82,11 +86,10 @@ class Shadows(ArrayShadows):
         if isinstance(x_bar, AbstractZero):
             return
         if isinstance(x_bar, KeyBars):
-            self._add_keys(x_bar)
+            self.add_keys(x.x if isinstance(x, Then) else x, x_bar)
             x_bar = x_bar.of_values
         elif isinstance(x, KeysView):
-            x_bar = dict_bar_of(x, x_bar, {})
-            return self._add_keys(x_bar) if x_bar else None
+            return self.add_keys(x, dict_bar_of(x, x_bar, {}))
         if isinstance(x, np.ndarray):
             self._add_array(x, x_bar)
         elif self._left is not None:  # it is in what is being added
@@ -124,13 +127,6 @@ class Shadows(ArrayShadows):
         else:
             raise CotangentError(f"a cotangent of a {type(x).__name__} is of type {type(x_bar).__name__}")
 
-    def _add_keys(self, bars: KeyBars) -> None:
-        """Add the cotangents of objects that are keys; numbers among the keys are constants."""
-        for key, key_bar in bars.of_keys.values():
-            if isinstance(key, FUNCTIONS):
-                bars.demand()
-            self.add_entry(frozenset(), None, key, key_bar)
-
     def _add_then(self, x: Then, x_bar: Any) -> None:
         """Add a cotangent of a container as it was when it was read."""
         if isinstance(x.entries, dict):
@@ -141,13 +137,6 @@ class Shadows(ArrayShadows):
             raise CotangentError(f"a cotangent with {len(x_bar)} entries was made for a sequence of {len(x.entries)}")
         for k, item in enumerate(x.entries):
             self.add_entry(x.x, k, item, x_bar[k])
-
-    def add_item(self, x: Any, position: int, item: Any, item_bar: Any) -> None:
-        """The same for what a loop over ``x`` binds: an entry, or a key of a dict."""
-        if isinstance(x, dict):
-            self.add(x, dict_bar_of((item,), (item_bar,), {}))
-        else:
-            self.add_entry(x, position, item, item_bar)
 
     def add_entry(self, x: Any, key: Any, item: Any, item_bar: Any) -> None:
         """Add the cotangent of an entry that was read from a container: by memory if it has some, or into its slot."""
@@ -280,6 +269,8 @@ class Shadows(ArrayShadows):
             return self._taken_array(x)
         if isinstance(x, (*CONTAINERS, Then)):
             return add(x_bar, self._moved(x))
+        if isinstance(x, KeysView):
+            return add(x_bar, self.taken_keys(x))
         if isinstance(x, functools.partial):
             func, named, slots = self.of(x), self.of(x.keywords), self.of(x.args)
             held = tuple(map(self._number_taken, x.args, slots))  # what has memory keeps its shadow
@@ -314,6 +305,7 @@ class Shadows(ArrayShadows):
         slots, within = self.of(owner), (*within, owner)
         if isinstance(slots, dict):
             taken = {k: self._moved_item(item, slots.get(k, ZERO), within) for k, item in entries.items()}
+            taken = self.with_keys(owner, taken)
             slots.clear()
             return taken if isinstance(owner, dict) else Tangent(type(owner), taken)
         found = [self._moved_item(item, slot, within) for item, slot in zip(entries, slots)]
@@ -401,7 +393,7 @@ class Shadows(ArrayShadows):
         named = found if isinstance(whole, dict) else found.fields
         fields = entries if isinstance(entries, dict) else fields_of(entries)
         left.append(lambda: named.update([(k, self._collected(whole, slots, k, v, left)) for k, v in fields.items()]))
-        return found
+        return self.with_keys(whole, found)
 
     def whole(self, x: Any, x_bar: Any) -> Any:
         """The whole cotangent of ``x``, which may be a number (then ``x_bar``)."""

@@ -29,6 +29,7 @@ from thunkad.runtime.arrays import conjugate, is_zero, stretch, unbroadcast
 from thunkad.runtime.cotangents import add, dense, field_tangent, index_add, own, project, project_copy
 from thunkad.runtime.dots import apart_from, outward, view_like
 from thunkad.runtime.key_bars import item_add, split_named
+from thunkad.runtime.key_dots import add_key, noted
 from thunkad.runtime.using import using, using_dot
 from thunkad.tangents import ZERO, NotImplementedTangent, thunk, unthunk
 
@@ -140,6 +141,12 @@ def _(x_bar, index, v, *, x_bar_dot, v_dot):
 @frule(item_add)
 def _(x_bar, position, v, x, item, *, x_bar_dot, v_dot):
     return item_add(x_bar, position, v, x, item), item_add(x_bar_dot, position, v_dot, x, item)
+
+
+@frule(noted)
+def _(key, x, *, key_dot, x_dot):
+    add_key(x_dot, key, key_dot)
+    return key, key_dot
 
 
 @frule(add)

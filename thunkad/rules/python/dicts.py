@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Mapping
 
-from thunkad.rules.library import alternative, frule, non_differentiable, rrule
+from thunkad.rules.library import alternative, frule, rrule
 from thunkad.rules.linear import linear
 from thunkad.runtime.arrays import is_zero
 from thunkad.runtime.containers import counted, counter, default_dict, ordered_dict
-from thunkad.runtime.elements import default_dot, dict_bar, initial_bar
+from thunkad.runtime.elements import default_dot, dict_bar, elements_bar, elements_dot, initial_bar
+from thunkad.runtime.key_bars import key_bars
+from thunkad.runtime.key_dots import dots_by_key
 from thunkad.tangents import NoTangent, thunk
 
 linear(initial_bar, default_dot)
@@ -71,7 +73,21 @@ def copied(make):
 
 copied(ordered_dict)
 copied(counter)
-non_differentiable(counted)
+
+
+@rrule(counted)
+def _(items):
+    y = counted(items)
+
+    def pullback(y_bar):
+        return (thunk(lambda: elements_bar(key_bars(y_bar, tuple(items)), items)),)
+
+    return y, pullback
+
+
+@frule(counted)
+def _(items, *, items_dot):
+    return counted(items), dots_by_key(elements_dot(items_dot, items), items)
 
 
 @rrule(default_dict)
