@@ -79,6 +79,15 @@ def test_other_distributions(f):
     check(f)
 
 
+def test_no_numbers_where_scipy_has_none():
+    x = np.array([np.nan, 0.3, np.inf])
+    for f in (
+        lambda s: stats.expon.logpdf(x, 0, s), lambda s: stats.expon.cdf(x, scale=s - 2), lambda s: stats.expon.ppf(x - 1.3, 0, s),
+        lambda s: stats.norm.pdf(x, 0, -s), lambda s: stats.gamma.logpdf(x, s - 2), lambda s: stats.uniform.sf(x, 0, s),
+    ):  # fmt: skip
+        np.testing.assert_allclose(ad.vjp(f, 1.0)[0], f(1.0))
+
+
 def test_methods_without_a_rule_are_refused():
     with pytest.raises(ad.NoRuleError, match=r"scipy\.special"):
         ad.grad(lambda a: stats.gamma.entropy(a))(1.5)

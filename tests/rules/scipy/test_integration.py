@@ -33,6 +33,11 @@ def singular(p):
     return integrate.quad(lambda x: p[0] * x**-0.5 + p[1] * x, 0, 1)[0]
 
 
+def with_jumps(p):
+    steps = integrate.quad(lambda x: 1.0 if x < 0.5 else p[1] * x, 0, p[0], points=[0.5])[0]
+    return steps + integrate.quad(lambda x: np.exp(-x) * (2.0 if x > 0.5 else 1.0), -p[1], np.inf)[0]
+
+
 def of_an_area(p):
     return integrate.dblquad(lambda y, x: x * y * y * p[0], 0, p[1], 0, lambda x: x + p[0])[0]
 
@@ -50,6 +55,7 @@ INTEGRALS = {
     from_below: lambda p: np.exp(p[0] * p[1]) / p[0],
     reversed_ends: lambda p: p[1] * np.log(p[1]) - p[1] - p[0] * np.log(p[0]) + p[0],
     singular: lambda p: 2 * p[0] + p[1] / 2,
+    with_jumps: lambda p: p[1] * (p[0] ** 2 - 0.25) / 2 + np.exp(p[1]) + np.exp(-0.5) + 0.5,
     of_an_area: area,
 }
 

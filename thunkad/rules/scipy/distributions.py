@@ -14,17 +14,22 @@ from scipy import special, stats
 from scipy.stats import rv_continuous, rv_discrete
 
 from thunkad.rules.library import alternative
-from thunkad.rules.scipy.stats import doubled
+from thunkad.rules.scipy.stats import doubled, positive, standardized
 
 LOG_TWO, LOG_TWO_PI = math.log(2), math.log(2 * math.pi)
 REAL, POSITIVE, UNIT = (-math.inf, math.inf, 0.0), (0.0, math.inf, 1.0), (0.0, 1.0, 0.5)
 
 
 def where_supported(f, support, z, below, above, *shape):
-    """``f(z, *shape)`` on the support (its ends, and a point in it), and constants below and above it."""
+    """``f(z, *shape)`` on the support (its ends, and a point in it), and constants below and above it; NaN of NaN."""
     low, high, inner = support
-    inside = (z >= low) & (z <= high)
-    return np.where(inside, f(np.where(inside, z, inner), *shape), np.where(z < low, below, above))
+    outside = (z < low) | (z > high)
+    return np.where(outside, np.where(z < low, below, above), f(np.where(outside, inner, z), *shape))
+
+
+def where_probable(f, q):
+    """A quantile ``f(q)``, NaN where ``q`` is no probability."""
+    return f(np.where((q >= 0) & (q <= 1), q, np.nan))
 
 
 # Distributions without a shape
@@ -33,25 +38,25 @@ def where_supported(f, support, z, below, above, *shape):
 def without_shape(distribution: Any, support: Any, log_density: Any, cdf: Any, sf: Any, quantile: Any) -> None:
     @alternative(rv_continuous.logpdf, types=(type(distribution),))
     def logpdf(self, x, loc=0, scale=1):
-        z = (doubled(x) - loc) / scale
+        z = standardized(x, loc, scale)
         return where_supported(log_density, support, z, -math.inf, -math.inf) - np.log(scale)
 
     @alternative(rv_continuous.pdf, types=(type(distribution),))
     def pdf(self, x, loc=0, scale=1):
-        z = (doubled(x) - loc) / scale
+        z = standardized(x, loc, scale)
         return np.exp(where_supported(log_density, support, z, -math.inf, -math.inf)) / scale
 
     @alternative(rv_continuous.cdf, types=(type(distribution),))
     def below(self, x, loc=0, scale=1):
-        return where_supported(cdf, support, (doubled(x) - loc) / scale, 0.0, 1.0)
+        return where_supported(cdf, support, standardized(x, loc, scale), 0.0, 1.0)
 
     @alternative(rv_continuous.sf, types=(type(distribution),))
     def above(self, x, loc=0, scale=1):
-        return where_supported(sf, support, (doubled(x) - loc) / scale, 1.0, 0.0)
+        return where_supported(sf, support, standardized(x, loc, scale), 1.0, 0.0)
 
     @alternative(rv_continuous.ppf, types=(type(distribution),))
     def ppf(self, q, loc=0, scale=1):
-        return loc + scale * quantile(doubled(q))
+        return loc + positive(scale) * where_probable(quantile, doubled(q))
 
 
 def laplace_cdf(z):
@@ -100,6 +105,10 @@ def gamma_log_density(z, a):
     return special.xlogy(a - 1, z) - z - special.gammaln(a)
 
 
+def chi2_log_density(z, df):
+    return gamma_log_density(z / 2, df / 2) - LOG_TWO
+
+
 def t_log_density(z, df):
     shares = special.gammaln((df + 1) / 2) - special.gammaln(df / 2) - 0.5 * np.log(df * math.pi)
     return shares - (df + 1) / 2 * np.log1p(z * z / df)
@@ -114,7 +123,8 @@ def beta_log_density(z, a, b):
 
 
 def logarithm(f, support, x, loc, scale, *shape):
-    return where_supported(f, support, (doubled(x) - loc) / scale, -math.inf, -math.inf, *shape) - np.log(scale)
+    parameters = [positive(s) for s in shape]
+    return where_supported(f, support, standardized(x, loc, scale), -math.inf, -math.inf, *parameters) - np.log(scale)
 
 
 @alternative(rv_continuous.logpdf, types=(type(stats.gamma),))
@@ -129,23 +139,23 @@ def gamma_pdf(self, x, a, loc=0, scale=1):
 
 @alternative(rv_continuous.cdf, types=(type(stats.gamma),))
 def gamma_cdf(self, x, a, loc=0, scale=1):
-    z = (doubled(x) - loc) / scale
-    return np.where(z > 0, special.gammainc(a, np.where(z > 0, z, 1.0)), 0.0)
+    z = standardized(x, loc, scale)
+    return np.where(z <= 0, 0.0, special.gammainc(a, np.where(z <= 0, 1.0, z)))
 
 
 @alternative(rv_continuous.logpdf, types=(type(stats.invgamma),))
 def invgamma_logpdf(self, x, a, loc=0, scale=1):
-    return logarithm(lambda z: -(a + 1) * np.log(z) - special.gammaln(a) - 1 / z, POSITIVE, x, loc, scale)
+    return logarithm(lambda z, a: -(a + 1) * np.log(z) - special.gammaln(a) - 1 / z, POSITIVE, x, loc, scale, a)
 
 
 @alternative(rv_continuous.logpdf, types=(type(stats.chi2),))
 def chi2_logpdf(self, x, df, loc=0, scale=1):
-    return logarithm(lambda z: gamma_log_density(z / 2, df / 2) - LOG_TWO, POSITIVE, x, loc, scale)
+    return logarithm(chi2_log_density, POSITIVE, x, loc, scale, df)
 
 
 @alternative(rv_continuous.pdf, types=(type(stats.chi2),))
 def chi2_pdf(self, x, df, loc=0, scale=1):
-    return np.exp(logarithm(lambda z: gamma_log_density(z / 2, df / 2) - LOG_TWO, POSITIVE, x, loc, scale))
+    return np.exp(logarithm(chi2_log_density, POSITIVE, x, loc, scale, df))
 
 
 @alternative(rv_continuous.logpdf, types=(type(stats.t),))
@@ -170,19 +180,19 @@ def lognorm_pdf(self, x, s, loc=0, scale=1):
 
 @alternative(rv_continuous.cdf, types=(type(stats.lognorm),))
 def lognorm_cdf(self, x, s, loc=0, scale=1):
-    return where_supported(
-        lambda z: special.ndtr(np.log(z) / s), (1e-300, math.inf, 1.0), (doubled(x) - loc) / scale, 0.0, 1.0
-    )
+    support = 1e-300, math.inf, 1.0
+    z = standardized(x, loc, scale)
+    return where_supported(lambda z, s: special.ndtr(np.log(z) / s), support, z, 0.0, 1.0, positive(s))
 
 
 @alternative(rv_continuous.logpdf, types=(type(stats.weibull_min),))
 def weibull_min_logpdf(self, x, c, loc=0, scale=1):
-    return logarithm(lambda z: np.log(c) + special.xlogy(c - 1, z) - z**c, POSITIVE, x, loc, scale)
+    return logarithm(lambda z, c: np.log(c) + special.xlogy(c - 1, z) - z**c, POSITIVE, x, loc, scale, c)
 
 
 @alternative(rv_continuous.logpdf, types=(type(stats.pareto),))
 def pareto_logpdf(self, x, b, loc=0, scale=1):
-    return logarithm(lambda z: np.log(b) - (b + 1) * np.log(z), (1.0, math.inf, 2.0), x, loc, scale)
+    return logarithm(lambda z, b: np.log(b) - (b + 1) * np.log(z), (1.0, math.inf, 2.0), x, loc, scale, b)
 
 
 @alternative(rv_continuous.logpdf, types=(type(stats.beta),))

@@ -57,18 +57,19 @@ def check_quad(weight: Any, complex_func: bool) -> None:
 def subdivision(
     func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...], epsabs: float, epsrel: float, limit: int,
     points: Any, full_output: Any,
-) -> tuple[Any, str, Any, Any]:  # fmt: skip
-    """What ``quad`` returns; what it integrated over; and nodes and weights of a sum that is the integral.
+) -> tuple[Any, str, Any, Any, Any]:  # fmt: skip
+    """What ``quad`` returns; nodes and weights of a sum that is the integral, and how they are given; and the ends.
 
-    The nodes are fractions of the interval where that is 'finite'; otherwise distances from the end 'a' or 'b', in
-    the direction of infinity, or from zero in both directions ('both').
+    The nodes are 'fixed' points, and the finite ends with their signs say how the integral depends on them.  Where the
+    integrand has no value at such an end, the nodes move along: they are fractions of the interval where that is
+    'finite', else distances from the end 'a' or 'b' in the direction of infinity.
     """
     a, b = float(a), float(b)
     found = integrate.quad(func, a, b, args, 1, epsabs, epsrel, limit, points)
     if len(found) > 3 and not full_output:
         warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
     if a == b:
-        return found, "finite", (), ()
+        return found, "fixed", (), (), _ends(func, a, b, args) or ()
     over, info = _Range(a, b), found[2]
     parts = [_Part(over, func, args, *ends) for ends in zip(info["alist"][: info["last"]], info["blist"])]
     accuracy = max(epsabs, epsrel * abs(found[0]), found[1])
@@ -85,7 +86,19 @@ def subdivision(
             "this integral converges by extrapolation only, so that no sum of values of the integrand has its "
             "derivative; take the singularity out of it by a substitution"
         )
-    return found, over.form, np.concatenate([p.u for p in parts]), np.concatenate([p.w for p in parts])
+    u, w = np.concatenate([p.u for p in parts]), np.concatenate([p.w for p in parts])
+    ends = _ends(func, a, b, args)
+    return (found, over.form, u, w, ()) if ends is None else (found, "fixed", *over.fixed(u, w), ends)
+
+
+def _ends(func: Callable[..., Any], a: float, b: float, args: tuple[Any, ...]) -> Any:
+    """The finite ends, each with its sign; None where the integrand has no value at one of them."""
+    ends = tuple((sign, end) for sign, end in ((-1.0, a), (1.0, b)) if np.isfinite(end))
+    try:
+        with np.errstate(all="ignore"):
+            return ends if np.all(np.isfinite([np.sum(func(end, *args)) for _, end in ends])) else None
+    except (ArithmeticError, ValueError):
+        return None
 
 
 class _Range:
@@ -108,12 +121,15 @@ class _Range:
         u = (1 - t) / t if self.upwards else (t - 1) / t
         return u, w / t**2 * (1 if self.a < self.b else -1)
 
-    def total(self, func: Callable[..., Any], args: tuple[Any, ...], u: Any, w: Any) -> Any:
+    def fixed(self, u: Any, w: Any) -> tuple[Any, Any]:
+        """Points and their weights."""
         if self.form == "finite":
-            x = self.a + (self.b - self.a) * u
-            return (self.b - self.a) * sum(wk * func(xk, *args) for xk, wk in zip(x.tolist(), w.tolist()))
-        ends = (u, -u) if self.form == "both" else (self.bound + u,)
-        return sum(wk * func(xk, *args) for x in ends for xk, wk in zip(x.tolist(), w.tolist()))
+            return self.a + (self.b - self.a) * u, (self.b - self.a) * w
+        return (np.concatenate([u, -u]), np.concatenate([w, w])) if self.form == "both" else (self.bound + u, w)
+
+    def total(self, func: Callable[..., Any], args: tuple[Any, ...], u: Any, w: Any) -> Any:
+        x, weights = self.fixed(u, w)
+        return sum(wk * func(xk, *args) for xk, wk in zip(x.tolist(), weights.tolist()))
 
 
 class _Part:

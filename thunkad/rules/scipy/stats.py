@@ -30,9 +30,18 @@ def doubled(x):
     return x.astype(np.result_type(x.dtype, np.float64))
 
 
+def positive(x):
+    """``x``, or NaN where a scale or a shape is not positive."""
+    return np.where(np.asarray(x) > 0, x, np.nan)
+
+
+def standardized(x, loc, scale):
+    return (doubled(x) - loc) / positive(scale)
+
+
 @alternative(rv_continuous.pdf, types=NORMAL)
 def pdf(self, x, loc=0, scale=1):
-    z = (doubled(x) - loc) / scale
+    z = standardized(x, loc, scale)
     return np.exp(-z * z / 2) / (ROOT_TWO_PI * scale)
 
 
@@ -44,32 +53,32 @@ def logpdf(self, x, loc=0, scale=1):
 
 @alternative(rv_continuous.cdf, types=NORMAL)
 def cdf(self, x, loc=0, scale=1):
-    return special.ndtr((doubled(x) - loc) / scale)
+    return special.ndtr(standardized(x, loc, scale))
 
 
 @alternative(rv_continuous.logcdf, types=NORMAL)
 def logcdf(self, x, loc=0, scale=1):
-    return special.log_ndtr((doubled(x) - loc) / scale)
+    return special.log_ndtr(standardized(x, loc, scale))
 
 
 @alternative(rv_continuous.sf, types=NORMAL)
 def sf(self, x, loc=0, scale=1):
-    return special.ndtr((loc - doubled(x)) / scale)
+    return special.ndtr(-standardized(x, loc, scale))
 
 
 @alternative(rv_continuous.logsf, types=NORMAL)
 def logsf(self, x, loc=0, scale=1):
-    return special.log_ndtr((loc - doubled(x)) / scale)
+    return special.log_ndtr(-standardized(x, loc, scale))
 
 
 @alternative(rv_continuous.ppf, types=NORMAL)
 def ppf(self, q, loc=0, scale=1):
-    return loc + scale * special.ndtri(doubled(q))
+    return loc + positive(scale) * special.ndtri(doubled(q))
 
 
 @alternative(rv_continuous.isf, types=NORMAL)
 def isf(self, q, loc=0, scale=1):
-    return loc - scale * special.ndtri(doubled(q))
+    return loc - positive(scale) * special.ndtri(doubled(q))
 
 
 @alternative(rv_continuous.entropy, types=NORMAL)
