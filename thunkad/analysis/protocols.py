@@ -400,8 +400,8 @@ class _Writer:
         if cls in GRIDS:
             if not all(type(p) is n.Slice for p in parts):
                 return [s]
-            ends = tuple(end for p in parts for end in ends(p))
-            return self.spanned(s, e.value, type(e.index) is not n.TupleExpr, ends, s.target)
+            given = tuple(end for p in parts for end in ends(p))
+            return self.spanned(s, e.value, type(e.index) is not n.TupleExpr, given, s.target)
         out: list[n.Stmt] = []
         items: list[n.Expr] = []
         for p in parts:
