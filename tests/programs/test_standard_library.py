@@ -285,6 +285,7 @@ def f(x):
 def test_functions(program: Program) -> None:
     check(program)
 
+
 COPIES = """
 === copy_copy_list | x = A
 import copy
@@ -485,6 +486,7 @@ def f(x):
 @pytest.mark.parametrize("program", programs(COPIES))
 def test_copies(program: Program) -> None:
     check(program)
+
 
 DEQUES = """
 === dq_items | x = A
@@ -691,6 +693,7 @@ def f(x):
 def test_deques(program: Program) -> None:
     check(program)
 
+
 DICTS = """
 === od_copy_pop | x = A
 from collections import OrderedDict
@@ -707,6 +710,27 @@ def f(x):
     for name, u in e.items():
         t = 2.0 * t + u * u
     return t
+=== od_default_late | x = A
+from collections import OrderedDict, defaultdict
+class Kept:
+    def __init__(self):
+        self.m, self.d, self.p = OrderedDict(), defaultdict(float), {}
+    def step(self, x):
+        for d in (self.m, self.d, self.p):
+            d['a'] = d.get('a', x) * x
+def f(x):
+    kept = Kept()
+    for _ in range(2):
+        kept.step(x[0])
+    return kept.m['a'] + x[1] * kept.d['a'] * kept.p['a']
+=== dd_filled_later | x = A
+from collections import defaultdict
+def f(x):
+    d, t = defaultdict(float, a=x[0]), 0.0
+    for k, v in d.items():
+        t = t + v * v
+    d['b'] = t * x[1]
+    return t * d['b']
 === od_layers | x = A, W = M
 from collections import OrderedDict
 def f(x, W):
@@ -857,6 +881,49 @@ def test_dicts(program: Program) -> None:
     check(program)
 
 
+class Node:
+    def __init__(self, v):
+        self.v = v
+
+
+class Slots:
+    def __init__(self):
+        self.m, self.d = {}, collections.defaultdict(float)
+
+    def step(self, x):
+        for d in (self.m, self.d):
+            d["a"] = d.get("a", x) * x
+
+    def each(self, x):
+        for g in self.m.get("b", []):
+            x = g(x)
+        return x
+
+
+def steps(x):
+    kept, t = Slots(), 0.0
+    for _ in range(3):
+        kept.step(x)
+    kept.m["b"] = [lambda v: v * v]
+    for _, v in kept.d.items():
+        t = t + v * v
+    kept.d["b"] = t
+    return kept.m["a"] * t + kept.each(2.0) + kept.each(x)
+
+
+def popped(x):
+    k, v = {Node(x): x * x}.popitem()
+    return k.v * v
+
+
+def test_dicts_forward() -> None:
+    plain = (steps(1.2 + 1e-6) - steps(1.2 - 1e-6)) / 2e-6
+    assert ad.jvp(steps, (1.2,), (1.0,))[1] == pytest.approx(plain)
+    assert ad.linearize(steps, 1.2)[1](1.0) == pytest.approx(plain)
+    with pytest.raises(ad.ThunkadError, match="key of a dict"):
+        ad.jvp(popped, (1.2,), (1.0,))
+
+
 def test_a_factory_of_differentiated_values_is_refused() -> None:
     text = """
 from collections import defaultdict
@@ -912,6 +979,7 @@ def test_the_order_of_an_ordered_dict_is_its_own() -> None:
     value, d_bar = ad.value_and_grad(f)(d)
     assert value == f(d)
     assert d_bar == {"b": 2 * 2.0 * 32 + 4, "c": 2 * 3.0 * 16 + 2, "a": 2 * 1.0 * 8 + 1}
+
 
 MANAGERS = """
 === cm_as2 | x = A
@@ -1130,6 +1198,7 @@ def f(x):
 def test_managers(program: Program) -> None:
     check(program)
 
+
 OBJECTS = """
 === setattr_behind_super | x = A
 class Owner:
@@ -1241,6 +1310,7 @@ def f(x):
 def test_objects(program: Program) -> None:
     check(program)
 
+
 ITERTOOLS = r"""
 === it_product | x = A, y = B
 import itertools
@@ -1335,6 +1405,7 @@ def f(x):
 @pytest.mark.parametrize("program", programs(ITERTOOLS))
 def test_itertools(program: Program) -> None:
     check(program)
+
 
 DATACLASSES = """
 === dc_replace_initvar | x = A

@@ -16,6 +16,10 @@ CONTAINERS = (*SEQUENCES, dict)
 SETS = (set, frozenset)
 #: Sequences that can be changed in place; the cotangent or tangent of one is a list.
 LISTS = (list, deque)
+#: Classes of dicts whose objects can be copied.
+DICTS = (dict, OrderedDict, defaultdict, Counter)
+#: What ``keys()``, ``values()`` and ``items()`` of these return, which changes as the dict does.
+VIEWS = tuple({type(getattr(made(), name)()) for made in DICTS for name in ("keys", "values", "items")})
 
 
 def remade(x: Any, items: Iterable[Any]) -> Any:
@@ -23,6 +27,16 @@ def remade(x: Any, items: Iterable[Any]) -> Any:
     if type(x) is deque:
         return deque(items, x.maxlen)
     return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+
+
+def remade_dict(x: Any, values: Iterable[Any]) -> Any:
+    """A dict of the sort of ``x`` with the same keys and these values."""
+    if type(x) is dict:
+        return dict(zip(x, values))
+    made = x.copy()
+    for key, value in zip(x, values):
+        made[key] = value
+    return made
 
 
 def counter(mapping: Any) -> Any:
@@ -79,4 +93,6 @@ class AsItWas:
 
 def shallow(x: Any) -> Any:
     """A list or dict copied, with the very things that it holds."""
-    return remade(x, x) if type(x) in (list, deque) else dict(x) if type(x) is dict else x
+    if type(x) in DICTS:
+        return remade_dict(x, x.values())
+    return remade(x, x) if type(x) in LISTS else x

@@ -162,7 +162,7 @@ def unshared(result_dot: Any, result: Any, args: tuple[Any, ...], arg_dots: tupl
     """The tangent of a result: in memory of its own where the result is, since both may be changed in place."""
     for x, x_dot in zip(args, arg_dots):
         if isinstance(result, (*LISTS, dict)):
-            if result_dot is x_dot and result is not x:
+            if result_dot is x_dot and result is not x and isinstance(result_dot, (*LISTS, dict)):
                 return type(result_dot)(result_dot)
         elif isinstance(result_dot, np.ndarray) and isinstance(x_dot, np.ndarray) and isinstance(x, np.ndarray):
             if np.may_share_memory(result_dot, x_dot) and not np.may_share_memory(result, x):

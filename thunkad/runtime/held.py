@@ -12,6 +12,8 @@ import numpy as np
 from thunkad.records import replace
 from thunkad.runtime.attributes import Holding
 from thunkad.runtime.cells import Cell
+from thunkad.runtime.chosen import built_in_owner
+from thunkad.runtime.containers import DICTS, remade_dict
 from thunkad.runtime.dots import has_fields
 from thunkad.runtime.marks import MARK, derivative_of
 from thunkad.runtime.parts import fields_of
@@ -36,8 +38,8 @@ def _copied(x: Any, seen: dict[int, Any]) -> Any:
         return type(x)(held(v, seen) for v in x)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*(held(v, seen) for v in x))
-    if type(x) is dict:
-        return {k: held(v, seen) for k, v in x.items()}
+    if type(x) in DICTS:
+        return remade_dict(x, [held(v, seen) for v in x.values()])
     if isinstance(x, Tangent):
         return Tangent(x.cls, {k: held(v, seen) for k, v in x.fields.items()})
     if type(x) is functools.partial:
@@ -45,6 +47,10 @@ def _copied(x: Any, seen: dict[int, Any]) -> Any:
         return functools.partial(held(x.func, seen), *(held(v, seen) for v in x.args), **named)
     if isinstance(x, types.MethodType):
         return types.MethodType(x.__func__, held(x.__self__, seen))
+    owner = built_in_owner(x)
+    if owner is not None:
+        own = held(owner, seen)
+        return x if own is owner else getattr(own, x.__name__)
     spec = derivative_of(x)
     if spec is not None:
         inner = held(spec.f, seen)

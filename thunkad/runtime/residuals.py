@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thunkad.runtime.allocations import allocation_of, may_be_shared, same_view, shared_roots
+from thunkad.runtime.containers import DICTS, LISTS, VIEWS, remade, remade_dict
 from thunkad.runtime.walks import Left, complete
 
 
@@ -14,6 +15,8 @@ def snapshot(x: Any) -> Any:
     """A copy of arrays and of containers, laid out alike and sharing what ``x`` shares; all else is ``x`` itself."""
     if isinstance(x, np.ndarray):
         return x.copy(order="K")
+    if isinstance(x, VIEWS):
+        x = list(x)
     if not _is_container(x):
         return x
     left: Left = []
@@ -21,7 +24,7 @@ def snapshot(x: Any) -> Any:
 
 
 def _is_container(x: Any) -> bool:
-    return type(x) in (list, tuple, dict) or (isinstance(x, tuple) and hasattr(x, "_fields"))
+    return type(x) in (tuple, *LISTS, *DICTS) or (isinstance(x, tuple) and hasattr(x, "_fields"))
 
 
 def _copied(x: Any, seen: dict[int, Any], shared: set[int], left: Left) -> Any:
@@ -37,12 +40,12 @@ def _copied(x: Any, seen: dict[int, Any], shared: set[int], left: Left) -> Any:
             made = same_view(x, root, _copied(root, seen, shared, left))
     elif not _is_container(x):
         return x
-    elif type(x) is list:
-        made = []
+    elif type(x) in LISTS:
+        made = remade(x, ())
         left.append(lambda: made.extend([_copied(v, seen, shared, left) for v in x]))
-    elif type(x) is dict:
-        made = {}
-        left.append(lambda: made.update([(k, _copied(v, seen, shared, left)) for k, v in x.items()]))
+    elif type(x) in DICTS:
+        made = remade_dict(x, x.values())
+        left.append(lambda: dict.update(made, [(k, _copied(v, seen, shared, left)) for k, v in x.items()]))
     else:
         parts = (_copied(v, seen, shared, left) for v in x)
         made = type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)

@@ -19,7 +19,7 @@ from thunkad.errors import CotangentError, UnsupportedSyntaxError
 from thunkad.runtime.arrays import unbroadcast
 from thunkad.runtime.attributes import Holding, check_items, check_read, check_write, gone_through
 from thunkad.runtime.chosen import METHODS, is_function, owner_of
-from thunkad.runtime.containers import CONTAINERS, SEQUENCES, SETS, SetAsItWas, remade
+from thunkad.runtime.containers import CONTAINERS, DICTS, SEQUENCES, SETS, SetAsItWas, remade, remade_dict
 from thunkad.runtime.cotangents import add, entry
 from thunkad.runtime.dict_fields import slot_of_read, slot_of_write
 from thunkad.runtime.held_cotangents import of_function
@@ -428,8 +428,8 @@ def keep(x: Any) -> Any:
         return x.copy("K")
     if type(x) in SEQUENCES:
         return remade(x, (keep(v) for v in x))
-    if type(x) is dict:
-        return {k: keep(v) for k, v in x.items()}
+    if type(x) in DICTS:
+        return remade_dict(x, [keep(v) for v in x.values()])
     return SetAsItWas(x) if type(x) is set else x
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from thunkad.errors import ArgumentError, UnsupportedSyntaxError
 from thunkad.runtime.allocations import allocation_of
 from thunkad.runtime.chosen import is_function
-from thunkad.runtime.containers import CONTAINERS
+from thunkad.runtime.containers import CONTAINERS, DICTS
 from thunkad.runtime.parts import fields_of
 from thunkad.runtime.shadows import VALUES, shares
 
@@ -77,7 +77,7 @@ def originals(value: Any, kept: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
         if type(copy) in (list, tuple):
             for c, o in zip(copy, own):
                 note(c, o)
-        elif type(copy) is dict:
+        elif type(copy) in DICTS:
             for key in copy:
                 note(copy[key], own[key])
 
