@@ -237,6 +237,16 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], str]] = {
             next(g, None)
             return x * sum(a) + y
     """),
+    "method_of_an_array_that_is_found_late": (X, """
+        def make(y):
+            return np.array([1.0, 2.0]) * y * y
+        MADE = {"a": make}
+        def f(x):
+            a = MADE["a"](x)
+            total = a.sum
+            a[0] = 5.0
+            return total() * x
+    """),
 }  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def field_dot(x_dot: Any, name: str, x: Any, y: Any) -> Any:
         found = getattr(x_dot, name)  # of a gradient, which is an object of the class itself
     elif isinstance(x, (np.ndarray, np.generic, float, int, complex)):
         moves = name in ("T", "mT", "real", "imag", "flat")
-        found = getattr(x_dot, name) if moves else ZERO
+        found = getattr(x_dot, name) if moves else x_dot if callable(y) else ZERO  # of a method, though x is a copy
     elif isinstance(x, tuple) and name in getattr(type(x), "_fields", ()):
         found = entry(x_dot, type(x)._fields.index(name))  # type: ignore[attr-defined]
     elif is_own_dictionary(x) or (is_result(x) and name in x):

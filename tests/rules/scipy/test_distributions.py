@@ -42,7 +42,8 @@ def of_several(p):
     c = np.array([[2.0, 0.5], [0.5, 1.0]]) * np.exp(p[0])
     many = np.outer(Y, [1.0, 2.0])
     density = stats.multivariate_normal.logpdf(Y[:2], p, c) + total(stats.multivariate_normal.logpdf(many, mean=p, cov=c))
-    return density + stats.multivariate_normal.pdf(p, np.zeros(2), np.exp(p[1]))
+    frozen = stats.multivariate_normal(mean=p, cov=c)
+    return density + stats.multivariate_normal.pdf(p, np.zeros(2), np.exp(p[1])) + total(frozen.logpdf(many)) * frozen.pdf(p + 1)
 
 
 def of_frozen(p):

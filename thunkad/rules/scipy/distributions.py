@@ -296,3 +296,21 @@ def multivariate_normal_logpdf(self, x, mean=None, cov=1, allow_singular=False):
 @alternative(type(stats.multivariate_normal).pdf)
 def multivariate_normal_pdf(self, x, mean=None, cov=1, allow_singular=False):
     return np.exp(stats.multivariate_normal.logpdf(x, mean, cov))
+
+
+class FrozenNormal(type(stats.multivariate_normal(0.0))):  # type: ignore[misc]
+    """The normal distribution of several variables with its arguments, which may be differentiated."""
+
+    def __init__(self, mean, matrix):
+        self.mean, self.matrix = mean, matrix
+
+    def logpdf(self, x):
+        return stats.multivariate_normal.logpdf(x, self.mean, self.matrix)
+
+    def pdf(self, x):
+        return stats.multivariate_normal.pdf(x, self.mean, self.matrix)
+
+
+@alternative(type(stats.multivariate_normal).__call__)
+def frozen_normal(self, mean=None, cov=1, allow_singular=False, seed=None):
+    return FrozenNormal(mean, cov)
