@@ -60,6 +60,7 @@ PROGRAMS: dict[str, str] = {
     "items_are_changed": "class Node:\n def __init__(self, v, kids=()): self.v = v; self.kids = kids\n def walk(self):\n  yield self\n  for k in self.kids: yield from k.walk()\ndef f(v):\n root = Node(v[0], [Node(v[1])])\n for n in root.walk(): n.v = n.v * v[2]\n return sum(n.v ** 2 for n in root.walk())",
     "endless_keys": "import itertools\ndef f(v):\n seen = {}\n for k, h in zip(itertools.cycle('ab'), v): seen.setdefault(k, []).append(h)\n return sum(np.prod(np.array(hs)) for hs in seen.values())",
     "operator_on_each": "import operator\ndef f(v): return sum(map(operator.mul, v, v[::-1])) * v[0]",
+    "until it stops": "def f(v):\n it = iter([v[0], v[0] * v[1]])\n t = 1.0\n try:\n  for a in iter(lambda: next(it), None): t += a * a\n except StopIteration:\n  t = 0.0\n return t",
     "until": "def f(v):\n h = [v[0]]\n def step():\n  h[0] = h[0] * v[1]\n  return h[0] if h[0] > 0.2 else None\n return sum(a * a for a in iter(step, None))",
     "next": "def f(v):\n it = iter([v[0] * 2, v[1]])\n a = next(it)\n b = next(it)\n c = next(it, v[2])\n return a * b * c",
     "next_until_it_stops": "def f(v):\n it = iter(v)\n t = 0.0\n while True:\n  try: t += next(it) ** 2\n  except StopIteration: break\n return t",

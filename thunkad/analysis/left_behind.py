@@ -10,7 +10,7 @@ import contextlib
 import types
 from typing import Any
 
-from thunkad.analysis.activity import is_table, varied_names
+from thunkad.analysis.activity import is_table, varied_names, written
 from thunkad.analysis.sites import Resolved, Site, called
 from thunkad.analysis.writing import is_numpy
 from thunkad.ir import nodes as n
@@ -44,6 +44,14 @@ def _only_asks(s: n.Stmt) -> bool:
     return type(s) in (n.If, n.While) or (type(s) is n.Assign and type(s.value) is n.Compare)
 
 
+def _changed_by(s: n.Stmt) -> tuple[str, ...]:
+    """The names of what ``s`` changes in place."""
+    if type(s) in (n.Store, n.Update) and type(s.target) is n.Index:  # type: ignore[attr-defined]
+        return tuple(walk.names(s.target.value))  # type: ignore[attr-defined]
+    e = getattr(s, "value", None)
+    return tuple(walk.names(e.left)) if type(e) is n.Inplace else written(e) if type(e) is n.Call else ()
+
+
 def _plain(index: n.Expr) -> n.Expr:
     """An index as a value; None for one that is none."""
     parts = index.items if type(index) is n.TupleExpr else (index,)
@@ -60,6 +68,7 @@ class _Noting:
         self.fresh = self.displays()
         self.used = {x for s in walk.statements(resolved.function.body) if not _only_asks(s) for x in walk.reads(s)}
 
+        self.changed = {x for s in walk.statements(resolved.function.body) for x in _changed_by(s)}
         self.arrays = self.arrays_outside(filled)
 
     def arrays_outside(self, filled: set[str]) -> set[str]:
@@ -130,7 +139,9 @@ class _Noting:
             return []
         if not self.holds(container) or not may_have_tangent(self.resolved.kind(found)):
             return []
-        return [self.effect(left_behind.check_left, container, found, where=container)]
+        changed = type(found) is n.Name and found.id in self.changed
+        check = left_behind.check_unchanged if changed else left_behind.check_left
+        return [self.effect(check, container, found, where=container)]
 
     def every(self, *containers: n.Expr) -> list[n.Stmt]:
         given = (c.value if type(c) is n.Star else c for c in containers)
@@ -154,7 +165,14 @@ class _Noting:
     def before(self, s: n.Stmt) -> list[n.Stmt]:
         if type(s) is n.Update and type(s.target) is n.Attr and self.holds(s.target.value):
             return [self.effect(left_behind.check_field, s.target.value, n.Const(s.target.name), where=s.target.value)]
-        return [*self.elements_read(s), *self.containers_read(s)]
+        return [*self.elements_read(s), *self.containers_read(s), *self.item_updated(s)]
+
+    def item_updated(self, s: n.Stmt) -> list[n.Stmt]:
+        """For what ``s`` may change in place where it lies."""
+        if type(s) is not n.Update or type(s.target) is not n.Index or type(s.target.index) not in n.ATOMS:
+            return []
+        owner = s.target.value
+        return [self.effect(left_behind.check_item, owner, s.target.index, where=owner)] if self.holds(owner) else []
 
     def elements_read(self, s: n.Stmt) -> list[n.Stmt]:
         """For an array of which elements may have been left by another call."""
@@ -220,7 +238,9 @@ class _Noting:
         if t is n.Store:
             if type(s.value) is n.Const and isinstance(s.value.value, (float, complex)):
                 return [self.effect(left_behind.note_constant, s.target.value, s.value)]
-            return [*self.made(s.value), *self.put(s.target.value, s.value)]
+            several = type(s.target) is n.Index and type(s.target.index) is n.Slice
+            put = self.put(s.target.value, s.value, fn=left_behind.note_each if several else left_behind.note_left)
+            return [*self.made(s.value), *put]
         if t is n.Update and type(s.target) is n.Attr and self.is_varied(s.value):
             name: n.Expr = n.Const(s.target.name)
             return [self.effect(left_behind.note_field, s.target.value, name)]

@@ -54,6 +54,8 @@ def spread(x_dot: Any, x: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(zeros(item) for item in x)
     if isinstance(x_dot, (list, tuple, np.ndarray)):
         return tuple(dense(entry(x_dot, k), item) if numeric(item) else entry(x_dot, k) for k, item in enumerate(x))
+    if isinstance(x, np.flatiter):
+        raise UnsupportedSyntaxError("items of x.flat are differentiated", hint="use x.ravel()")
     iter(x)  # raises in Python's own words
     raise CotangentError(f"the tangent of a sequence is {describe(x_dot)}")
 

@@ -113,7 +113,10 @@ def backwards(sequence: Any) -> Any:
 def until(function: Any, sentinel: Any) -> Any:
     """``iter(function, sentinel)``"""
     while True:
-        item = function()
+        try:
+            item = function()
+        except StopIteration:
+            return
         if item is sentinel or item == sentinel:
             return
         yield item

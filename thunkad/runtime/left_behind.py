@@ -6,6 +6,7 @@ long as somebody else holds the container; so however the container is found aga
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import warnings
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from thunkad.errors import KeptValueWarning
+from thunkad.errors import KeptValueWarning, UnsupportedSyntaxError
 from thunkad.runtime.parts import fields_of, within
 from thunkad.runtime.variables import level_of_user
 
@@ -174,6 +175,24 @@ def check_left(container: Any, value: Any, where: str, constant: bool = False) -
         _warn(where, "an earlier" if call != _state.call else "this")
 
 
+def check_unchanged(container: Any, value: Any, where: str, constant: bool = False) -> None:
+    """The same for a ``value`` that is changed in place: not where the change would be missed in this call."""
+    entry = _entry(_store(container))
+    if constant and isinstance(value, np.ndarray) and entry is not None and entry.call_of(value) == _state.call:
+        raise UnsupportedSyntaxError(
+            f"{where} changes an array that is differentiated and was put there under another name",
+            hint="use one name for the list in the function: rows = LOG, then rows.append(y) and rows[-1][0] = 5.0",
+        )
+    check_left(container, value, where, constant)
+
+
+def check_item(container: Any, key: Any, where: str, constant: bool = False) -> None:
+    """The same for ``container[key]``."""
+    with contextlib.suppress(LookupError, TypeError):
+        value = container[key] if isinstance(container, (list, dict)) else None
+        check_unchanged(container, value, where, constant)
+
+
 def check_field(x: Any, name: str, where: str, constant: bool = False) -> None:
     """The same for the attribute ``name`` of ``x``."""
     check_left(x, getattr(x, name, None), where, constant)
@@ -199,7 +218,8 @@ def forget_since(time: int) -> None:
 
 
 #: All that generated code calls for this.
-NOTES = [note_left, note_constant, note_made, note_each, note_field, note_item, check_left, check_each, check_field]
+NOTES = [note_left, note_constant, note_made, note_each, note_field, note_item, check_left, check_each, check_field,
+         check_unchanged, check_item]  # fmt: skip
 
 
 def _warn(where: str, which: str) -> None:

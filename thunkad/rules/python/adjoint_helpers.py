@@ -55,6 +55,7 @@ non_differentiable(variables.begin, variables.settle)
 non_differentiable(NotImplementedTangent, *ThunkadError.__subclasses__())
 non_differentiable(
     left_behind.note_left, left_behind.note_each, left_behind.note_field, left_behind.note_item, left_behind.check_left,
+    left_behind.check_unchanged, left_behind.check_item,
     left_behind.check_each, left_behind.note_made, left_behind.check_field, left_behind.note_constant,
     left_elements.note_element, left_elements.check_element,
 )  # fmt: skip
