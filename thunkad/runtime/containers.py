@@ -19,7 +19,7 @@ LISTS = (list, deque)
 #: Classes of dicts whose objects can be copied.
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 #: What ``keys()``, ``values()`` and ``items()`` of these return, which changes as the dict does.
-VIEWS = tuple({type(getattr(made(), name)()) for made in DICTS for name in ("keys", "values", "items")})
+VIEWS = frozenset(type(getattr(made(), name)()) for made in DICTS for name in ("keys", "values", "items"))
 
 
 def remade(x: Any, items: Iterable[Any]) -> Any:

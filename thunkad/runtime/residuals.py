@@ -10,12 +10,14 @@ from thunkad.runtime.allocations import allocation_of, may_be_shared, same_view,
 from thunkad.runtime.containers import DICTS, LISTS, VIEWS, remade, remade_dict
 from thunkad.runtime.walks import Left, complete
 
+_CONTAINERS = frozenset((tuple, *LISTS, *DICTS))
+
 
 def snapshot(x: Any) -> Any:
     """A copy of arrays and of containers, laid out alike and sharing what ``x`` shares; all else is ``x`` itself."""
     if isinstance(x, np.ndarray):
         return x.copy(order="K")
-    if isinstance(x, VIEWS):
+    if type(x) in VIEWS:
         x = list(x)
     if not _is_container(x):
         return x
@@ -24,7 +26,7 @@ def snapshot(x: Any) -> Any:
 
 
 def _is_container(x: Any) -> bool:
-    return type(x) in (tuple, *LISTS, *DICTS) or (isinstance(x, tuple) and hasattr(x, "_fields"))
+    return type(x) in _CONTAINERS or (isinstance(x, tuple) and hasattr(x, "_fields"))
 
 
 def _copied(x: Any, seen: dict[int, Any], shared: set[int], left: Left) -> Any:
