@@ -131,6 +131,31 @@ def test_copies_and_shared_entries():
     np.testing.assert_allclose(ad.linearize(changed_afterwards, X)[1](X), gradient @ X)
 
 
+def test_entries_out_of_order_that_scipy_sorts_in_place():
+    def f(x):
+        k = sparse.csr_matrix((entries(x) + 5.0, np.array([1, 0, 2, 1, 2, 2, 0]), np.array([0, 2, 4, 7])), shape=(3, 3))
+        y = k.dot(x)
+        y[0] = 1.0
+        return np.sum(y * linalg.spsolve(k, x)) + np.sum(k @ y)
+
+    h = 1e-6
+    wanted = (f(X + h * X) - f(X - h * X)) / (2 * h)
+    for found in (ad.grad(f)(X) @ X, ad.jvp(f, (X,), (X,))[1], ad.linearize(f, X)[1](X)):
+        assert found == pytest.approx(wanted, rel=1e-7)
+
+
+def test_a_matrix_that_is_changed_after_its_use_is_refused():
+    def f(x):
+        k = sparse.csr_matrix(np.diag(x))
+        y = k @ x
+        k.data *= 2
+        return np.sum(y**2)
+
+    with pytest.raises(ad.UnsupportedSyntaxError, match="changed in place"):
+        ad.grad(f)(X)
+    assert ad.jvp(f, (X,), (X,))[1] == pytest.approx(4 * np.sum(X**4))
+
+
 def test_what_is_refused():
     with pytest.raises(ad.NoRuleError, match="toarray"):
         ad.grad(lambda x: np.sum((sparse.csr_array(np.diag(x)) @ B).toarray()))(X)

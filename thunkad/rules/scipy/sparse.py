@@ -20,6 +20,7 @@ from thunkad.rules.linear import bilinear, linear
 from thunkad.rules.refused import refuse
 from thunkad.rules.scipy.sparse_helpers import (
     assembled,
+    check_unchanged,
     combined,
     combined_bar,
     combined_dot,
@@ -35,6 +36,7 @@ from thunkad.rules.scipy.sparse_helpers import (
     factor_bar,
     factors_bar,
     made_dot,
+    marks,
     moved_by_both,
     of_entries,
     outer_entries,
@@ -88,7 +90,7 @@ def no_rule(what: str) -> Any:
     )
 
 
-non_differentiable(no_rule, sparse.issparse)
+non_differentiable(no_rule, marks, check_unchanged, sparse.issparse)
 linear(content_bar, converted_bar, dense_bar, total_bar, diagonal_bar, combined_bar, factors_bar)
 bilinear(1, factor_bar)
 RESULT_KINDS.update(dict.fromkeys((product, solved, dense_of, diagonal_of, total_of, _FACTORS.solve), any_number))
@@ -252,8 +254,10 @@ for _function in {cls.sum for cls in _CLASSES}:
 @rrule(product)
 def _(matrix, x):
     y = product(matrix, x)
+    then = marks(matrix)
 
     def pullback(y_bar):
+        check_unchanged(matrix, then)
         return thunk(lambda: outer_entries(y_bar, x, matrix)), thunk(lambda: product_bar(y_bar, x, matrix))
 
     return y, pullback
@@ -382,8 +386,10 @@ def minus_from_the_left(self, other):
 @rrule(solved)
 def _(matrix, b):
     x = solved(matrix, b)
+    then = marks(matrix)
 
     def pullback(x_bar):
+        check_unchanged(matrix, then)
         b_bar = solved_bar(x_bar, matrix, b)
         return thunk(lambda: solved_matrix_bar(b_bar, x, matrix)), thunk(lambda: b_bar)
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import spsolve
 
+from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.cotangents import add, entry
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent
@@ -54,7 +55,25 @@ def total_of(matrix: Any) -> Any:
 
 
 def solved(matrix: Any, b: Any) -> Any:
+    if matrix.format in ("csr", "csc") and not matrix.has_canonical_format:
+        matrix = matrix.copy()  # SciPy sorts it in place, and its tangent has the order it has now
     return spsolve(matrix, b)
+
+
+# Pullbacks read matrices, which are too large to be copied for each of them
+
+
+def marks(matrix: Any) -> Any:
+    """Numbers that change when the matrix is changed in place."""
+    return (np.sum(matrix.data), np.vdot(matrix.data, matrix.data)) if matrix.format in _BY_ENTRY else ()
+
+
+def check_unchanged(matrix: Any, then: Any) -> None:
+    if not np.allclose(marks(matrix), then, rtol=1e-10, atol=0.0, equal_nan=True):
+        raise UnsupportedSyntaxError(
+            "a sparse matrix is changed in place after a product or a system that is differentiated has used it",
+            hint="change a copy of it, as in K = 2 * K",
+        )
 
 
 # What the rules compute
@@ -236,7 +255,7 @@ def solved_dot(matrix: Any, x: Any, matrix_dot: Any, b_dot: Any) -> Any:
     moved = product_dot(matrix, x, matrix_dot, ZERO)
     if not isinstance(moved, AbstractZero):
         right = -moved if isinstance(right, AbstractZero) else right - moved
-    return right if isinstance(right, (AbstractZero, NotImplementedTangent)) else spsolve(matrix, right)
+    return right if isinstance(right, (AbstractZero, NotImplementedTangent)) else solved(matrix, right)
 
 
 def dense_bar(y_bar: Any, matrix: Any) -> Any:
