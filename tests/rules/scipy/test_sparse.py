@@ -61,6 +61,10 @@ PROGRAMS = {
         lambda x: np.sum((assembled(sparse.csr_matrix, x) @ X) ** 2 + assembled(sparse.coo_array, x) @ x),
         lambda x: np.sum((dense(x) @ X) ** 2 + dense(x) @ x),
     ),
+    "assembled_of_a_list": (
+        lambda x: np.sum((sparse.coo_matrix(([x[0] ** 2, 3.0, x[1]], ([0, 0, 2], [0, 1, 2])), shape=(3, 3)).tocsr() @ x) ** 2),
+        lambda x: (x[0] ** 3 + 3.0 * x[1]) ** 2 + (x[1] * x[2]) ** 2,
+    ),
     "solved": (
         lambda x: np.sum(linalg.spsolve(assembled(sparse.coo_matrix, x).tocsc(), x) ** 2),
         lambda x: np.sum(np.linalg.solve(dense(x), x) ** 2),

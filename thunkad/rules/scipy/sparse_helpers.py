@@ -11,7 +11,7 @@ from scipy.sparse.linalg import spsolve
 from thunkad.errors import UnsupportedSyntaxError
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.cotangents import add, entry
-from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent
+from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 
 #: The formats that store one number for each pair of a row and a column.
 _BY_ENTRY = ("coo", "csr", "csc")
@@ -160,16 +160,23 @@ def made_dot(content_dot: Any, made: Any, content: Any, copy: bool) -> Any:
     if made.dtype.kind not in "fc":
         return ZERO
     if isinstance(content, tuple) and len(content) == 2 and isinstance(content[1], (tuple, list)):
-        data_dot = entry(content_dot, 0)
+        data_dot = numbers(entry(content_dot, 0))
         if isinstance(data_dot, AbstractZero) or made.format == "coo":
             return Tangent(type(made), {"data": shared_as(data_dot, made, content[0], copy)})
         return Tangent(type(made), {"data": spread(made, *_pair(content[1]), data_dot)})
     if isinstance(content, tuple) and len(content) == 3:
-        return Tangent(type(made), {"data": shared_as(entry(content_dot, 0), made, content[0], copy)})
+        return Tangent(type(made), {"data": shared_as(numbers(entry(content_dot, 0)), made, content[0], copy)})
     if issparse(content):
         return converted_dot(content_dot, made, content, False)
     rows, columns = places(made)
     return Tangent(type(made), {"data": content_dot[(rows, columns) if np.ndim(content) == 2 else columns]})
+
+
+def numbers(dot: Any) -> Any:
+    """The tangent of a list of numbers as an array."""
+    if not isinstance(dot, (list, tuple)):
+        return dot
+    return np.array([0.0 if isinstance(part, AbstractZero) else part for part in map(unthunk, dot)])
 
 
 def shared_as(dot: Any, made: Any, data: Any, copy: bool) -> Any:
