@@ -247,6 +247,7 @@ NUMBER_KEYS = {
     ),
     "updates": ("d = collections.defaultdict(float)\n for i in range(4): d[x * (i % 2 + 1)] += x", "sum(k * k * v for k, v in d.items())"),
     "read": ("d = collections.defaultdict(list)\n for e in (2.0, 3.0): d[e * x].append(x)", "sum(k * k * sum(v) for k, v in d.items())"),
+    "inverted": ("d = {k: v for k, v in zip((x, x * x), (1.0, 2.0)) if k}\n e = {v: k for k, v in d.items()}", "e[2.0] * 3 + e[1.0]"),
     "counted": ("d = collections.Counter([2 * x, 2 * x, x * x])", "sum(k * n for k, n in d.items()) + d.most_common(1)[0][0]"),
     "of unknown kind": ("d = [{3: x, 1: x * x}, 5][int(x > 0) - 1]\n t = 0.0\n for k in d: t = t + k * x * k", "t + sum(k * d[k] for k in d)"),
     "constant": ("d = {0.5: x, 2.0: x * x}\n t = 0.0\n for k in d: t = t + k * d[k]", "t + sum(k * v for k, v in d.items())"),

@@ -14,7 +14,7 @@ from thunkad.analysis.sites import Resolved, Site
 from thunkad.analysis.spans import LIVE, counts, is_place, may_write
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import PY_INT, UNKNOWN, Mapping, is_sequence
+from thunkad.kinds.lattice import PY_INT, UNKNOWN, Mapping, has_known_keys, is_sequence
 from thunkad.records import record
 from thunkad.runtime.key_bars import item_add
 
@@ -51,6 +51,9 @@ class LiveItemStep(Step):
             item: n.Expr = n.Name(self.target) if place is None else n.Index(n.Name(self.target), place)
             if source.id in bars.shadowed:
                 bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_entry"), (source, key, item, part))))
+                if place == n.Const(1) and key == n.Index(n.Name(self.target), n.Const(0)):  # of the items of a dict
+                    operands = source, n.Const(0), key, n.Call(ENTRY, (seed, n.Const(0)))
+                    bars.emit(n.Effect(n.Call(n.Attr(n.Name(bars.shadows), "add_item"), operands)))
             else:
                 bars.contribute(self.temporaries[source.id], part, maybe_zero=True)
 
@@ -141,8 +144,7 @@ def live_iteration(
 def _by_index(forward: Any, s: n.For, site: Site) -> bool:
     """Whether the items of all that is differentiated are had by their number; such a loop makes no list."""
     if site.callee is dict.items:  # the values by their keys
-        kind = forward.resolved.kind(site.args[0])
-        return isinstance(kind, Mapping) and kind.entries is not None
+        return has_known_keys((forward.resolved.kind(site.args[0]),))
     if not counts(site) or s.target in forward.mutation.shadowed:
         return False
     return all(

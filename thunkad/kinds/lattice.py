@@ -259,8 +259,9 @@ def may_have_tangent(k: Kind) -> bool:
 
 
 def has_known_keys(kinds: tuple[Kind, ...]) -> bool:
-    """Whether the first of these is of a dict whose keys are known, and so constants."""
-    return bool(kinds) and isinstance(kinds[0], Mapping) and kinds[0].entries is not None
+    """Whether the first of these is of a dict whose keys are known constants; a number may be given."""
+    entries = kinds[0].entries if kinds and isinstance(kinds[0], Mapping) else None
+    return entries is not None and all(isinstance(key, (str, bytes, int, type(None))) for key, _ in entries)
 
 
 def has_field(k: Kind) -> bool:
