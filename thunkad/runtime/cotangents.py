@@ -37,6 +37,10 @@ def add(a: Any, b: Any) -> Any:
         return {**a, **{k: add(a[k], v) if k in a else v for k, v in b.items()}}
     if isinstance(a, Tangent) and isinstance(b, Tangent):
         return Tangent(a.cls, add(a.fields, b.fields))
+    if isinstance(a, Tangent) and isinstance(b, dict):  # the same of a result of SciPy's
+        return Tangent(a.cls, add(a.fields, b))
+    if isinstance(a, dict) and isinstance(b, Tangent):
+        return add(b, a)
     return a + b
 
 
@@ -91,6 +95,8 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
     if isinstance(x_bar, dict):
         x_bar[index] = add(x_bar[index], v) if index in x_bar else v
         return x_bar
+    if isinstance(x_bar, Tangent) and isinstance(index, str):  # of a result of SciPy's, whose attributes are its items
+        return Tangent(x_bar.cls, index_add(dict(x_bar.fields), index, v))
     if isinstance(x_bar, list):
         if isinstance(index, slice):
             for k, part in zip(range(*index.indices(len(x_bar))), v):

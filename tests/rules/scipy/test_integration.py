@@ -146,6 +146,14 @@ def test_second_derivatives_where_a_time_is_that_of_the_start():
     assert ad.grad(ad.grad(f))(0.5) == pytest.approx(np.exp(-0.5), rel=1e-4)
 
 
+def test_entries_of_the_solution_by_name_and_as_items():
+    def f(a):
+        found = integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [2.0], rtol=1e-9, atol=1e-10)
+        return found["y"][0, -1] * found.y[0, -1] * found.t[-1]
+
+    assert ad.grad(f)(0.5) == pytest.approx(-8 * np.exp(-1.0), rel=1e-6)
+
+
 def test_what_is_refused():
     def stiff(a):
         return integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], method="BDF").y[0, -1]

@@ -100,6 +100,20 @@ def test_against_dense_matrices(name):
     np.testing.assert_allclose(ad.hvp(f, (X,), (X,)), ad.hvp(same, (X,), (X,)), rtol=1e-10, atol=1e-11)
 
 
+def test_a_multiple_is_of_what_the_matrix_was():
+    def f(x):
+        k = assembled(sparse.csr_matrix, x)
+        multiple = k * x[0]
+        k.data *= 2
+        return np.sum((multiple @ X) ** 2) + np.sum((k @ x) ** 2)
+
+    def same(x):
+        return np.sum((dense(x) * x[0] @ X) ** 2) + np.sum((2 * dense(x) @ x) ** 2)
+
+    np.testing.assert_allclose(ad.grad(f)(X), ad.grad(same)(X))
+    np.testing.assert_allclose(ad.hvp(f, (X,), (X,)), ad.hvp(same, (X,), (X,)))
+
+
 def test_complex_numbers():
     matrix = sparse.csr_matrix(np.array([[1.0 + 2.0j, 0.0], [0.5, 1.0j]]))
 

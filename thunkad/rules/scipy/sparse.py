@@ -51,6 +51,7 @@ from thunkad.rules.scipy.sparse_helpers import (
     solved_bar_dot,
     solved_dot,
     solved_matrix_bar,
+    stored,
     total_bar,
     total_of,
     with_entries,
@@ -91,7 +92,7 @@ def no_rule(what: str) -> Any:
 
 
 non_differentiable(no_rule, marks, check_unchanged, sparse.issparse)
-linear(content_bar, converted_bar, dense_bar, total_bar, diagonal_bar, combined_bar, factors_bar)
+linear(stored, content_bar, converted_bar, dense_bar, total_bar, diagonal_bar, combined_bar, factors_bar)
 bilinear(1, factor_bar)
 RESULT_KINDS.update(dict.fromkeys((product, solved, dense_of, diagonal_of, total_of, _FACTORS.solve), any_number))
 RESULT_KINDS.update({assembled: kind_of_class, converted: kind_of_format, scaled: kind_of_first})
@@ -277,12 +278,10 @@ def _(y_bar, x, matrix, *, y_bar_dot, matrix_dot):
 @rrule(scaled)
 def _(matrix, factor):
     y = scaled(matrix, factor)
+    data = stored(matrix)
 
     def pullback(y_bar):
-        return (
-            thunk(lambda: scaled_bar(y_bar, factor, matrix)),
-            thunk(lambda: factor_bar(y_bar, matrix, factor)),
-        )
+        return thunk(lambda: scaled_bar(y_bar, factor, matrix)), thunk(lambda: factor_bar(y_bar, data, factor))
 
     return y, pullback
 

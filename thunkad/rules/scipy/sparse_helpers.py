@@ -277,14 +277,15 @@ def scaled_bar(y_bar: Any, factor: Any, matrix: Any) -> Any:
     return of_entries(matrix, entries(y_bar) * np.conj(factor))
 
 
-def factor_bar(y_bar: Any, matrix: Any, factor: Any) -> Any:
-    found = np.sum(entries(y_bar) * np.conj(stored(matrix)))
+def factor_bar(y_bar: Any, data: Any, factor: Any) -> Any:
+    found = np.sum(entries(y_bar) * np.conj(data))
     return found if np.iscomplexobj(factor) else real_part(found)
 
 
 def stored(matrix: Any) -> Any:
-    """The stored numbers of a sparse matrix, or what its tangent says of them."""
-    return entries(matrix) if isinstance(matrix, Tangent) else matrix.data
+    """A copy of the stored numbers of a sparse matrix, or what its tangent says of them."""
+    data = entries(matrix) if isinstance(matrix, Tangent) else matrix.data
+    return data.copy() if isinstance(data, np.ndarray) else data
 
 
 def combined_bar(y_bar: Any, made: Any, matrix: Any, sign: float) -> Any:
