@@ -6,7 +6,7 @@ from thunkad.analysis.sites import Resolved
 from thunkad.analysis.special import is_own_class
 from thunkad.ir import nodes as n
 from thunkad.ir import walk
-from thunkad.kinds.lattice import UNKNOWN, Kind, Mapping, Num, Tuple
+from thunkad.kinds.lattice import UNKNOWN, Kind, Mapping, Num, Sequence, Tuple
 
 
 def object_keys(resolved: Resolved, s: n.Stmt) -> list[str]:
@@ -62,5 +62,12 @@ def _dict_of(resolved: Resolved, s: n.Stmt) -> Kind | None:
 
 def _may_be_object(kind: Kind, unknown: bool) -> bool:
     if isinstance(kind, Tuple):
-        return any(may_be_number(k) if isinstance(k, Num) else _may_be_object(k, unknown) for k in kind.items)
+        return any(_may_move(k, unknown) for k in kind.items)
+    if isinstance(kind, Sequence):
+        return kind.cls is tuple and kind.item is not None and _may_move(kind.item, unknown)
     return unknown if kind is UNKNOWN else is_own_class(kind)
+
+
+def _may_move(item: Kind, unknown: bool) -> bool:
+    """The same of an item of a tuple, which may be a number, too."""
+    return may_be_number(item) if isinstance(item, Num) else _may_be_object(item, unknown)

@@ -275,5 +275,6 @@ def collected(shadows: Any, x: Any, x_bar: Any, seen: dict[int, Any]) -> Any:
     parts = {k: collected(shadows, v, slots[k] if isinstance(slots, list) else entry(slots, k), seen)
              for k, v in items.items()}  # fmt: skip
     if isinstance(x, dict):
-        return parts
+        found = shadows.with_keys(x, parts)
+        return shadows.with_objects(x, found, lambda key: collected(shadows, key, ZERO, seen))
     return tuple(parts.values()) if isinstance(x, SEQUENCES) else Tangent(type(x), parts)

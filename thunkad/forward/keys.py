@@ -6,7 +6,7 @@ from typing import Any
 
 from thunkad.analysis.keys import may_be_number, read_key
 from thunkad.ir import nodes as n
-from thunkad.kinds.lattice import UNKNOWN, Mapping, Tuple
+from thunkad.kinds.lattice import UNKNOWN, Mapping, Sequence, Tuple
 from thunkad.runtime.key_dots import add_default_key, add_key
 
 ADD_KEY, ADD_DEFAULT_KEY = n.Ref("add_key", add_key), n.Ref("add_default_key", add_default_key)
@@ -41,4 +41,4 @@ def _moves(push: Any, key: Any) -> bool:
     if type(key) is not n.Name or not push.moves(key):
         return False
     kind = push.resolved.kind(key)
-    return may_be_number(kind) or isinstance(kind, Tuple)
+    return may_be_number(kind) or isinstance(kind, Tuple) or (isinstance(kind, Sequence) and kind.cls is tuple)

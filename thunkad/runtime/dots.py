@@ -34,7 +34,7 @@ from thunkad.runtime.key_dots import key_dots
 from thunkad.runtime.parts import fields_of
 from thunkad.runtime.sets import dots_of_keys, dots_of_set
 from thunkad.runtime.shadows import shares
-from thunkad.runtime.walks import Left, complete
+from thunkad.runtime.walks import Left, complete, is_moving
 from thunkad.tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
 
 
@@ -418,11 +418,5 @@ def originals_dot(value_dot: Any, value: Any, kept: tuple[Any, ...], given_dot: 
 
 def check_still(dots: Any, message: str, hint: str) -> None:
     """Raise the error of a function without a rule if anything that it is given moves."""
-    left = [dots]
-    while left:
-        dot = unthunk(left.pop())
-        dot = dot.fields if isinstance(dot, Tangent) else dot
-        if isinstance(dot, (list, tuple, dict)):
-            left += dot.values() if isinstance(dot, dict) else dot
-        elif not isinstance(dot, AbstractZero) and np.any(dot):
-            raise NoRuleError(message, hint=hint)
+    if is_moving(dots):
+        raise NoRuleError(message, hint=hint)

@@ -6,6 +6,7 @@ array.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
@@ -163,8 +164,8 @@ def position_of(y: Any, elements: Iterable[Any]) -> int:
     """Where ``y`` was taken from: the first of the ``elements`` that is it, else the first that equals it."""
     equal = None
     for k, x in enumerate(elements):
-        if x is y:
-            return k
+        if x is y or (type(x) is type(y) is tuple and len(x) == len(y) and all(map(operator.is_, x, y))):
+            return k  # the items of a dict are made anew each time
         if equal is None and not isinstance(x, (list, tuple, dict)) and np.array_equal(x, y):
             equal = k
     return equal or 0  # NaN: it won because it came first

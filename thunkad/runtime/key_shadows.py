@@ -9,13 +9,17 @@ from __future__ import annotations
 import functools
 import types
 from collections import defaultdict
-from collections.abc import KeysView
+from collections.abc import Callable, KeysView
 from typing import Any
 
 from thunkad.runtime.array_shadows import ArrayShadows
 from thunkad.runtime.chosen import METHODS
-from thunkad.runtime.key_bars import NUMBERS, KeyBars, OfKey, dict_bar_of, of_keys_in
+from thunkad.runtime.key_bars import NUMBERS, KeyBars, OfKey, dict_bar_of, of_keys_in, place_of_key
+from thunkad.runtime.walks import is_moving
 from thunkad.tangents import ZERO
+
+#: Keys that are constants, and numbers, which have slots.
+PLAIN = (str, bytes, int, type(None), type, *NUMBERS)
 
 
 class KeyShadows(ArrayShadows):
@@ -64,3 +68,10 @@ class KeyShadows(ArrayShadows):
             return found
         of_keys = of_keys_in(self.of(x))
         return KeyBars(of_keys, found) if of_keys else found
+
+    def with_objects(self, x: dict[Any, Any], found: Any, bar_of: Callable[[Any], Any]) -> Any:
+        """The same with the cotangents of objects and tuples among the keys, which ``bar_of`` gives."""
+        others = [key for key in x if not isinstance(key, PLAIN)]
+        pairs = [(key, bar_of(key)) for key in others]
+        moving = {place_of_key(key): (key, bar) for key, bar in pairs if is_moving(bar)}
+        return KeyBars({**of_keys_in(found), **moving}, getattr(found, "of_values", found)) if moving else found

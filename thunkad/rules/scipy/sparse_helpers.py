@@ -65,7 +65,10 @@ def solved(matrix: Any, b: Any) -> Any:
 
 def marks(matrix: Any) -> Any:
     """Numbers that change when the matrix is changed in place."""
-    return (np.sum(matrix.data), np.vdot(matrix.data, matrix.data)) if matrix.format in _BY_ENTRY else ()
+    data = matrix.data
+    if matrix.format not in _BY_ENTRY:
+        return ()
+    return np.sum(data), np.vdot(data, data), np.dot(np.linspace(1.0, 2.0, len(data)), data)
 
 
 def check_unchanged(matrix: Any, then: Any) -> None:
