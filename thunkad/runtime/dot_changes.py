@@ -290,7 +290,9 @@ def live_dots(dots: Args, how: Any, xs: Args) -> Iterator[Any]:
     if how is zip:
         return zip(*map(_each, dots, xs))
     if how is reversed:
-        return repeat(ZERO) if isinstance(dots[0], AbstractZero) else reversed(list(_each(dots[0], xs[0])))
+        if isinstance(dots[0], AbstractZero):
+            return repeat(ZERO)
+        return reversed(list(_each(dots[0], xs[0])) if isinstance(xs[0], dict) else dots[0])
     if not isinstance(xs[0], dict):  # it has a method of that name
         what = f"a loop over .{how.__name__}() of {describe(xs[0])} that it changes is not supported in forward mode"
         raise UnsupportedSyntaxError(what, hint="iterate by index")
