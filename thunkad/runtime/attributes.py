@@ -115,7 +115,11 @@ def check_write(x: Any, name: str) -> None:
 
 def is_result(x: Any) -> bool:
     """Whether ``x`` is a result of SciPy's: a dict whose ``__getattr__`` reads its items."""
-    return isinstance(x, dict) and type(x).__module__.startswith("scipy.")
+    return is_class_of_results(type(x))
+
+
+def is_class_of_results(cls: type) -> bool:
+    return issubclass(cls, dict) and cls.__module__.startswith("scipy.")
 
 
 def is_own_dictionary(x: Any) -> bool:

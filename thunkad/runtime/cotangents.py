@@ -11,7 +11,7 @@ import numpy as np
 from thunkad.errors import CotangentError, NonScalarOutputError, NotImplementedDerivativeError, UnsupportedSyntaxError
 from thunkad.runtime.accumulate import fit
 from thunkad.runtime.arrays import shape_only, zeros
-from thunkad.runtime.attributes import check_read
+from thunkad.runtime.attributes import check_read, is_class_of_results
 from thunkad.runtime.chosen import is_function
 from thunkad.runtime.complex import real_part
 from thunkad.runtime.containers import CONTAINERS, LISTS, SEQUENCES, SETS, AsItWas, remade
@@ -37,9 +37,9 @@ def add(a: Any, b: Any) -> Any:
         return {**a, **{k: add(a[k], v) if k in a else v for k, v in b.items()}}
     if isinstance(a, Tangent) and isinstance(b, Tangent):
         return Tangent(a.cls, add(a.fields, b.fields))
-    if isinstance(a, Tangent) and isinstance(b, dict):  # the same of a result of SciPy's
+    if isinstance(a, Tangent) and isinstance(b, dict) and is_class_of_results(a.cls):
         return Tangent(a.cls, add(a.fields, b))
-    if isinstance(a, dict) and isinstance(b, Tangent):
+    if isinstance(a, dict) and isinstance(b, Tangent) and is_class_of_results(b.cls):
         return add(b, a)
     return a + b
 
@@ -95,7 +95,7 @@ def index_add(x_bar: Any, index: Any, v: Any) -> Any:
     if isinstance(x_bar, dict):
         x_bar[index] = add(x_bar[index], v) if index in x_bar else v
         return x_bar
-    if isinstance(x_bar, Tangent) and isinstance(index, str):  # of a result of SciPy's, whose attributes are its items
+    if isinstance(x_bar, Tangent) and is_class_of_results(x_bar.cls):  # whose attributes are its items
         return Tangent(x_bar.cls, index_add(dict(x_bar.fields), index, v))
     if isinstance(x_bar, list):
         if isinstance(index, slice):
